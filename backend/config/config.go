@@ -1,0 +1,83 @@
+package config
+
+import (
+	"time"
+
+	"countersign/backend/capability"
+	"countersign/backend/policy"
+)
+
+// Config is config.toml. Every key has a doc tag, from which Reference is made, and closed sets of values a values tag,
+// which Parse enforces. The defaults are those of Default.
+type Config struct {
+	Identity Identity `toml:"identity" doc:"Where the owner device's key is kept. Nothing falls back silently: what is chosen here works, or the core does not start."`
+	Sandbox  Sandbox  `toml:"sandbox" doc:"The boundary that commands run in."`
+	Approval Approval `toml:"approval" doc:"How questions are asked."`
+	Decision Decision `toml:"decision" doc:"How calls are decided."`
+	Rules    Rules    `toml:"rules" doc:"Global rules, for every project. A rule is written as in the rules page, for example \"bash(git status:*)\" or \"edit(greeting.txt)\". Deny wins over ask, ask over allow."`
+	Receipts Receipts `toml:"receipts" doc:"The signed record of what ran."`
+}
+
+// Identity is the table [identity].
+type Identity struct {
+	Store          string `toml:"store" values:"keyring,file" doc:"The place of the key: the operating system's keyring, or the file identity.age in the state directory, encrypted by a passphrase. Changing it does not move a key that exists."`
+	PassphraseFile string `toml:"passphrase_file" doc:"With store = \"file\": a file whose only line is the passphrase; mode 0600, not a symbolic link. Empty: COUNTERSIGN_PASSPHRASE_FILE names one, or it is asked on the terminal."`
+}
+
+// Sandbox is the table [sandbox].
+type Sandbox struct {
+	OnMissing string `toml:"on_missing" values:"refuse,warn" doc:"What happens when the boundary cannot be shown to hold: commands are refused, or they run without it and every receipt and screen says so."`
+	Policy    string `toml:"policy" values:"workspace-write,read-only" doc:"The sandbox policy of new sessions: the workspace may be written, or nothing but temporary files. Running without a boundary can only be chosen per session."`
+}
+
+// Approval is the table [approval].
+type Approval struct {
+	ExpirySeconds int  `toml:"expiry_seconds" min:"10" max:"86400" doc:"How many seconds a question waits for an answer when the client says nothing else. Then it is denied, as expired."`
+	Interactive   bool `toml:"interactive" doc:"Whether an owner is there to be asked. On false every call that would ask is denied at once: for machines that nobody watches."`
+}
+
+// Decision is the table [decision].
+type Decision struct {
+	Mode       string `toml:"mode" values:"ask,acceptEdits,plan,auto" doc:"The permission mode of new sessions. The mode that skips approvals can only be chosen per session."`
+	BoxedReads bool   `toml:"boxed_reads" doc:"Whether commands that no rule matches may run without asking inside a boundary that cannot write and has no network."`
+}
+
+// Rules is the table [rules]. The texts are parsed by policy.ParseRule.
+type Rules struct {
+	Deny  []string `toml:"deny" doc:"What is never done."`
+	Ask   []string `toml:"ask" doc:"What is always asked, whatever else allows it."`
+	Allow []string `toml:"allow" doc:"What is done without asking, where it runs inside the boundary."`
+}
+
+// Receipts is the table [receipts].
+type Receipts struct {
+	SegmentBytes int64 `toml:"segment_bytes" min:"65536" max:"1073741824" doc:"The size in bytes at which the next file of the chain begins."`
+}
+
+// Default returns the configuration of an empty file.
+func Default() Config {
+	return Config{
+		Identity: Identity{Store: "keyring"},
+		Sandbox:  Sandbox{OnMissing: "refuse", Policy: string(capability.WorkspaceWrite)},
+		Approval: Approval{ExpirySeconds: 300, Interactive: true},
+		Decision: Decision{Mode: string(policy.ModeAsk)},
+		Receipts: Receipts{SegmentBytes: 64 << 20},
+	}
+}
+
+// Mode returns the permission mode of new sessions.
+func (c Config) Mode() policy.Mode { return policy.Mode(c.Decision.Mode) }
+
+// SandboxPolicy returns the sandbox policy of new sessions.
+func (c Config) SandboxPolicy() capability.SandboxPolicy {
+	return capability.SandboxPolicy(c.Sandbox.Policy)
+}
+
+// BoxedReads reports whether unmatched commands may run boxed and read-only without asking.
+func (c Config) BoxedReads() bool { return c.Decision.BoxedReads }
+
+// RunUnavailable reports the owner's override: run although the boundary cannot be shown.
+func (c Config) RunUnavailable() bool { return c.Sandbox.OnMissing == "warn" }
+
+// Expiry returns how long a question waits when the client says nothing else.
+func (c Config) Expiry() time.Duration { return time.Duration(c.Approval.ExpirySeconds) * time.Second }

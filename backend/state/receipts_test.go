@@ -1,0 +1,577 @@
+package state
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"countersign/backend/capability"
+)
+
+// decision returns a valid record of the simplest kind.
+func decision(session, call string) capability.Record {
+	return capability.Record{
+		ID: uuid.Must(uuid.NewV7()).String(), Kind: capability.RecordDecision,
+		Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Request: call, Call: call, Session: session,
+		Principal: "agent/demo/" + session, Tool: "bash",
+	}
+}
+
+// chain is a receipt chain in the making, with what is needed to open it again.
+type chain struct {
+	t     *testing.T
+	dir   string
+	store *Store
+	id    *Identity
+	open  *Receipts
+	size  int64
+	heads []Head
+}
+
+// newChain starts a chain whose segments take size bytes.
+func newChain(t *testing.T, size int64) *chain {
+	t.Helper()
+	dir := t.TempDir()
+	c := &chain{t: t, dir: dir, store: openTest(t, dir), id: testIdentity(t), size: size}
+	c.reopen()
+	t.Cleanup(func() { _ = c.open.Close() })
+	return c
+}
+
+func (c *chain) reopen() {
+	c.t.Helper()
+	if c.open != nil {
+		_ = c.open.Close()
+	}
+	c.open = must(OpenReceipts(c.dir, c.store, c.id, SegmentBytes(c.size)))(c.t)
+}
+
+// reopenFails closes the chain and expects that it does not open again, for the given reason.
+func (c *chain) reopenFails(want BreakReason) {
+	c.t.Helper()
+	_ = c.open.Close()
+	r, err := OpenReceipts(c.dir, c.store, c.id, SegmentBytes(c.size))
+	if err == nil {
+		_ = r.Close()
+		c.t.Fatalf("it opened; want %s", want)
+	}
+	var b *Break
+	if !errors.Is(err, ErrReceiptsBroken) || !errors.As(err, &b) || b.Reason != want || Hint(err) == "" {
+		c.t.Fatalf("got %v, want reason %s", err, want)
+	}
+}
+
+func (c *chain) append(n int) {
+	c.t.Helper()
+	for i := range n {
+		r := decision(fmt.Sprintf("session-%d", i%2), fmt.Sprintf("call-%d", i))
+		digest := must(c.open.Append(r))(c.t)
+		head := c.open.Head()
+		if head.Digest != digest {
+			c.t.Fatalf("Append returned %s, the head is %s", digest, head.Digest)
+		}
+		c.heads = append(c.heads, head)
+	}
+}
+
+func (c *chain) path(name string) string { return filepath.Join(c.dir, ReceiptsDir, name) }
+
+// edit changes the lines of a segment.
+func (c *chain) edit(segment int, change func(lines []string) []string) {
+	c.t.Helper()
+	path := c.path(segmentName(segment))
+	text := strings.TrimSuffix(string(must(os.ReadFile(path))(c.t)), "\n")
+	text = strings.Join(change(strings.Split(text, "\n")), "\n")
+	if text != "" {
+		text += "\n"
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *chain) verify(known *Head) Verification {
+	c.t.Helper()
+	return must(Verify(filepath.Join(c.dir, ReceiptsDir), c.id.Public(), known))(c.t)
+}
+
+func TestReceiptsAppendAndRead(t *testing.T) {
+	c := newChain(t, 0)
+	if v := c.verify(nil); !v.Holds() || v.Entries != 0 {
+		t.Errorf("empty chain: %+v", v)
+	}
+	var records []capability.Record
+	for i := range 7 {
+		r := decision(fmt.Sprintf("s%d", i%2), fmt.Sprintf("c%d", i%3))
+		records = append(records, r)
+		if _, err := c.open.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(t *testing.T) {
+		t.Helper()
+		for i, want := range records {
+			e, err := c.open.Get(want.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, e.Record); diff != "" || e.Sequence != uint64(i+1) || e.Segment != 1 {
+				t.Errorf("entry %d: %s", i, diff)
+			}
+		}
+		for name, tt := range map[string]struct {
+			filter Filter
+			want   []uint64
+		}{
+			"all":                 {Filter{}, []uint64{7, 6, 5, 4, 3, 2, 1}},
+			"limit":               {Filter{Limit: 2}, []uint64{7, 6}},
+			"next page":           {Filter{Limit: 2, Before: 6}, []uint64{5, 4}},
+			"session":             {Filter{Session: "s0"}, []uint64{7, 5, 3, 1}},
+			"session, next page":  {Filter{Session: "s0", Before: 5, Limit: 1}, []uint64{3}},
+			"call":                {Filter{Call: "c0"}, []uint64{7, 4, 1}},
+			"call and session":    {Filter{Call: "c0", Session: "s1"}, []uint64{4}},
+			"kind":                {Filter{Kind: capability.RecordDecision, Limit: 1}, []uint64{7}},
+			"kind nobody has":     {Filter{Kind: capability.RecordWrite}, nil},
+			"session nobody has":  {Filter{Session: "s9"}, nil},
+			"call nobody has":     {Filter{Call: "c9"}, nil},
+			"before the first":    {Filter{Before: 1}, nil},
+			"more than there are": {Filter{Limit: 1 << 40}, []uint64{7, 6, 5, 4, 3, 2, 1}},
+		} {
+			list, err := c.open.List(tt.filter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []uint64
+			for _, e := range list {
+				got = append(got, e.Sequence)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+		}
+	}
+	check(t)
+	c.reopen()
+	check(t)
+	if _, err := c.open.Get("nothing"); !errors.Is(err, ErrNoReceipt) || Hint(err) == "" {
+		t.Errorf("unknown id: %v", err)
+	}
+	if runtime.GOOS != "windows" {
+		if mode := must(os.Stat(c.path("000001.jsonl")))(t).Mode().Perm(); mode != 0o600 {
+			t.Errorf("mode %#o", mode)
+		}
+	}
+}
+
+// The envelope is what other programs read: DSSE around an in-toto Statement v1, checked here without our own types.
+func TestReceiptsAreDSSE(t *testing.T) {
+	c := newChain(t, 0)
+	first, second := decision("s", "c"), decision("s", "c")
+	d1 := must(c.open.Append(first))(t)
+	if _, err := c.open.Append(second); err != nil {
+		t.Fatal(err)
+	}
+	e := must(c.open.Get(second.ID))(t)
+	var env struct {
+		PayloadType, Payload string
+		Signatures           []struct{ KeyID, Sig string }
+	}
+	if err := json.Unmarshal(e.Envelope, &env); err != nil {
+		t.Fatal(err)
+	}
+	payload := must(base64.StdEncoding.DecodeString(env.Payload))(t)
+	sig := must(base64.StdEncoding.DecodeString(env.Signatures[0].Sig))(t)
+	pae := fmt.Sprintf("DSSEv1 %d %s %d %s", len(env.PayloadType), env.PayloadType, len(payload), payload)
+	if env.PayloadType != "application/vnd.in-toto+json" || !ed25519.Verify(c.id.Public(), []byte(pae), sig) || env.Signatures[0].KeyID != c.id.Fingerprint() {
+		t.Error("the envelope does not verify")
+	}
+	var got, want map[string]any
+	if err := json.Unmarshal(payload, &got); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf(`{"_type":"https://in-toto.io/Statement/v1",
+		"subject":[{"name":"record/%s","digest":{"sha256":"%s"}}],
+		"predicateType":"https://countersign.dev/receipt/v1",
+		"predicate":{"sequence":2,"segment":1,"previous":"%s"}}`,
+		second.ID, strings.TrimPrefix(capability.Digest(second), "sha256:"), d1)
+	if err := json.Unmarshal([]byte(text), &want); err != nil {
+		t.Fatal(err)
+	}
+	delete(got["predicate"].(map[string]any), "record")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReceiptsRefuse(t *testing.T) {
+	c := newChain(t, 0)
+	r := decision("s", "c")
+	if _, err := c.open.Append(r); err != nil {
+		t.Fatal(err)
+	}
+	big, invalid, odd := decision("s", "c"), decision("s", "c"), decision("s", "c")
+	big.Extra = map[string]string{"x": strings.Repeat("x", maxEntry)}
+	invalid.Kind = "guess"
+	odd.Cwd = "/tmp/\xff"
+	tests := []struct {
+		name   string
+		record capability.Record
+		want   error
+	}{
+		{"same id again", r, ErrReceiptExists}, {"empty", capability.Record{}, ErrReceiptInvalid}, {"unknown kind", invalid, ErrReceiptInvalid},
+		{"path without canonical form", odd, ErrReceiptInvalid}, {"too large", big, ErrTooLarge},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := c.open.Append(tt.record); !errors.Is(err, tt.want) && !(tt.want == ErrTooLarge && errors.Is(err, ErrReceiptInvalid)) {
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+		})
+	}
+	_ = c.open.Close()
+	if _, err := c.open.Append(decision("s", "c")); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if v := c.verify(nil); !v.Holds() || v.Entries != 1 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestReceiptsRotate(t *testing.T) {
+	c := newChain(t, 3000)
+	c.append(20)
+	l := must(readLayout(filepath.Join(c.dir, ReceiptsDir)))(t)
+	if l.segments < 4 || l.gap != 0 || len(l.foreign) != 0 {
+		t.Fatalf("layout %+v", l)
+	}
+	c.reopen()
+	c.append(3)
+	v := must(c.open.Verify())(t)
+	if !v.Holds() || v.Entries != 23 || v.Segments < 4 || v.Known == nil {
+		t.Errorf("%+v", v)
+	}
+	list := must(c.open.List(Filter{Session: "session-0"}))(t)
+	if len(list) != 12 || list[0].Segment == list[11].Segment {
+		t.Errorf("%d entries", len(list))
+	}
+	// A crash right after the next segment was made.
+	_ = c.open.Close()
+	next := c.path(segmentName(l.segments + 2))
+	for n := 1; ; n++ {
+		if _, err := os.Stat(c.path(segmentName(n))); err != nil {
+			next = c.path(segmentName(n))
+			break
+		}
+	}
+	if err := os.WriteFile(next, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := c.verify(nil); !v.Holds() {
+		t.Errorf("empty newest segment: %+v", v)
+	}
+	c.reopen()
+	c.append(2)
+	if v := c.verify(nil); !v.Holds() || v.Entries != 25 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestReceiptsManyAtOnce(t *testing.T) {
+	c := newChain(t, 10_000)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 5 {
+				if _, err := c.open.Append(decision(fmt.Sprint(i), "c")); err != nil {
+					t.Error(err)
+				}
+				if _, err := c.open.List(Filter{Session: fmt.Sprint(i)}); err != nil {
+					t.Error(err)
+				}
+				if v, err := c.open.Verify(); err != nil || !v.Holds() {
+					t.Errorf("verify meanwhile: %v, %v", v, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if v := c.verify(nil); !v.Holds() || v.Entries != 40 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestReceiptsAreLocked(t *testing.T) {
+	c := newChain(t, 0)
+	if _, err := OpenReceipts(c.dir, c.store, c.id); !errors.Is(err, ErrLocked) {
+		t.Errorf("second open: %v", err)
+	}
+}
+
+// What a crash leaves of an entry is moved aside, kept, and named by the next entry.
+func TestTornEntry(t *testing.T) {
+	for name, garbage := range map[string]string{
+		"half a line":                    `{"payloadType":"application/vnd.in-toto+json","payl`,
+		"a whole line without its end":   "", // filled in below
+		"blocks that never were written": strings.Repeat("\x00", 700) + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChain(t, 0)
+			c.append(3)
+			_ = c.open.Close()
+			path := c.path(segmentName(1))
+			whole := must(os.ReadFile(path))(t)
+			if garbage == "" {
+				garbage = string(bytes.Split(whole, []byte("\n"))[2])
+			}
+			if err := os.WriteFile(path, append(bytes.Clone(whole), garbage...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if v := c.verify(&c.heads[2]); !v.Holds() || v.Cut != len(garbage) {
+				t.Errorf("offline, before it was opened: %+v", v)
+			}
+			// Who knows no head cannot tell blocks that were never written from an entry that was destroyed.
+			if v := c.verify(nil); strings.HasSuffix(garbage, "\n") == v.Holds() {
+				t.Errorf("offline, without a head: %s", v)
+			}
+			c.reopen()
+			file := tornName(1, int64(len(whole)))
+			if kept := must(os.ReadFile(c.path(file)))(t); string(kept) != garbage {
+				t.Errorf("kept %q", kept)
+			}
+			if now := must(os.ReadFile(path))(t); !bytes.Equal(now, whole) {
+				t.Error("the segment is not what was complete")
+			}
+			if v := c.verify(nil); !v.Holds() || cmp.Diff([]string{file}, v.Unnamed) != "" {
+				t.Errorf("before the next entry: %+v", v)
+			}
+			// The core ends again before anything is appended: the piece is not forgotten.
+			c.reopen()
+			c.append(1)
+			want := []Torn{{File: file, Bytes: int64(len(garbage)), Digest: lineDigest([]byte(garbage))}}
+			e := must(c.open.List(Filter{Limit: 1}))(t)[0]
+			if diff := cmp.Diff(want, e.Torn); diff != "" {
+				t.Error(diff)
+			}
+			c.append(1)
+			c.reopen()
+			v := c.verify(nil)
+			if diff := cmp.Diff(want, v.Torn); diff != "" || !v.Holds() || v.Entries != 5 || len(v.Unnamed) != 0 {
+				t.Errorf("%s: %+v", diff, v)
+			}
+		})
+	}
+	// A crash in the middle of moving aside: the piece is saved already and not cut yet.
+	t.Run("interrupted", func(t *testing.T) {
+		c := newChain(t, 0)
+		c.append(1)
+		_ = c.open.Close()
+		path := c.path(segmentName(1))
+		whole := must(os.ReadFile(path))(t)
+		_ = os.WriteFile(path, append(bytes.Clone(whole), "half"...), 0o600)
+		_ = os.WriteFile(c.path(tornName(1, int64(len(whole)))), []byte("half"), 0o600)
+		c.reopen()
+		_ = c.open.Close()
+		_ = os.WriteFile(path, append(bytes.Clone(whole), "other"...), 0o600)
+		if _, err := OpenReceipts(c.dir, c.store, c.id); !errors.Is(err, ErrReceiptsBroken) {
+			t.Errorf("a piece was replaced: %v", err)
+		}
+	})
+}
+
+// An entry that was acknowledged can not be torn: its loss is a break, however it looks.
+func TestAcknowledgedEntryIsNeverCalledTorn(t *testing.T) {
+	c := newChain(t, 0)
+	c.append(3)
+	path := c.path(segmentName(1))
+	data := must(os.ReadFile(path))(t)
+	if err := os.WriteFile(path, data[:len(data)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := c.verify(&c.heads[2]); v.Holds() || v.Break.Reason != BreakTorn || v.Break.Sequence != 3 {
+		t.Errorf("verify: %s", v)
+	}
+	c.reopenFails(BreakTorn)
+	if after := must(os.ReadFile(path))(t); len(after) != len(data)-10 {
+		t.Error("the file was changed")
+	}
+}
+
+// failingHeads is a keeper that fails on demand.
+type failingHeads struct {
+	head *Head
+	err  error
+}
+
+func (f *failingHeads) Known() (*Head, *SetAside, error) { return f.head, nil, nil }
+func (f *failingHeads) Keep(h Head) error {
+	if f.err == nil {
+		f.head = &h
+	}
+	return f.err
+}
+
+func TestHeadKeeper(t *testing.T) {
+	dir, id, keeper := t.TempDir(), testIdentity(t), &failingHeads{}
+	r := must(OpenReceipts(dir, nil, id, Heads(keeper)))(t)
+	defer func() { _ = r.Close() }()
+	must(r.Append(decision("s", "c")))(t)
+	keeper.err = errors.New("full")
+	must(r.Append(decision("s", "c")))(t) // durable, one ahead
+	if _, err := r.Append(decision("s", "c")); !errors.Is(err, keeper.err) {
+		t.Fatalf("it went further ahead: %v", err)
+	}
+	if keeper.head.Sequence != 1 || r.Head().Sequence != 2 {
+		t.Errorf("kept %d, at %d", keeper.head.Sequence, r.Head().Sequence)
+	}
+	_ = r.Close()
+	if _, err := OpenReceipts(dir, nil, id, Heads(keeper)); !errors.Is(err, keeper.err) {
+		t.Errorf("open while it fails: %v", err)
+	}
+	keeper.err = nil
+	r = must(OpenReceipts(dir, nil, id, Heads(keeper)))(t)
+	if keeper.head.Sequence != 2 {
+		t.Errorf("kept %d after opening", keeper.head.Sequence)
+	}
+	must(r.Append(decision("s", "c")))(t)
+	_ = r.Close()
+	// Without a keeper the chain opens as well, and believes only what has no line end to be torn.
+	path := filepath.Join(dir, ReceiptsDir, segmentName(1))
+	whole := must(os.ReadFile(path))(t)
+	_ = os.WriteFile(path, append(bytes.Clone(whole), "\x00\x00\n"...), 0o600)
+	if _, err := OpenReceipts(dir, nil, id, Heads(nil)); !errors.Is(err, ErrReceiptsBroken) {
+		t.Errorf("destroyed line without a known head: %v", err)
+	}
+	_ = os.WriteFile(path, append(bytes.Clone(whole), "half"...), 0o600)
+	r = must(OpenReceipts(dir, nil, id, Heads(nil)))(t)
+	must(r.Append(decision("s", "c")))(t)
+	_ = r.Close()
+	if diff := cmp.Diff(Head{Sequence: 4}, r.Head(), cmpopts.IgnoreFields(Head{}, "Digest")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSetAside(t *testing.T) {
+	c := newChain(t, 0)
+	c.append(3)
+	c.edit(1, func(l []string) []string { return l[:2] })
+	c.reopenFails(BreakTruncated)
+	when := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	to := must(SetAsideReceipts(c.dir, c.store, when))(t)
+	if v := must(Verify(to, c.id.Public(), nil))(t); v.Entries != 2 {
+		t.Errorf("set aside: %+v", v)
+	}
+	// Again, as after a crash in the middle: the head that was known is not forgotten.
+	if _, err := SetAsideReceipts(c.dir, c.store, when.Add(time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	c.reopen()
+	c.append(2)
+	c.reopen()
+	c.append(1)
+	v := must(c.open.Verify())(t)
+	want := &SetAside{Directory: "receipts-broken-20260102T030406Z", Head: c.heads[2], Time: when.Add(time.Second)}
+	if diff := cmp.Diff(want, v.Follows); diff != "" || !v.Holds() || v.Entries != 3 {
+		t.Errorf("%s: %+v", diff, v)
+	}
+	if _, err := SetAsideReceipts(c.dir, c.store, when); !errors.Is(err, os.ErrExist) {
+		t.Errorf("the name was taken: %v", err)
+	}
+}
+
+// A disk that takes nothing any more, not even the cut that removes what was half written.
+func TestReceiptsDiskFails(t *testing.T) {
+	c := newChain(t, 0)
+	c.append(2)
+	c.open.mu.Lock()
+	_ = c.open.file.Close()
+	c.open.file = must(os.Open(c.path(segmentName(1))))(t) // for reading only
+	c.open.mu.Unlock()
+	if _, err := c.open.Append(decision("s", "c")); !errors.Is(err, ErrInterrupted) || Hint(err) == "" {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := c.open.Append(decision("s", "c")); !errors.Is(err, ErrInterrupted) {
+		t.Errorf("it went on: %v", err)
+	}
+	c.reopen()
+	c.append(1)
+	if v := must(c.open.Verify())(t); !v.Holds() || v.Entries != 3 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestNextSegmentIsTaken(t *testing.T) {
+	c := newChain(t, 1)
+	c.append(1)
+	if err := os.Mkdir(c.path(segmentName(2)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.open.Append(decision("s", "c")); !errors.Is(err, os.ErrExist) {
+		t.Errorf("got %v", err)
+	}
+	_ = os.Remove(c.path(segmentName(2)))
+	c.append(1)
+	c.open.segment = maxSegment
+	if _, err := c.open.Append(decision("s", "c")); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("after the last number: %v", err)
+	}
+}
+
+func TestReceiptsNeedAnOpenStore(t *testing.T) {
+	c := newChain(t, 0)
+	_ = errors.Join(c.open.Close(), c.store.Close())
+	if _, err := OpenReceipts(c.dir, c.store, c.id); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := SetAsideReceipts(c.dir, c.store, time.Now()); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func BenchmarkAppend(b *testing.B) {
+	dir := b.TempDir()
+	s := openTest(b, dir)
+	r := must(OpenReceipts(dir, s, testIdentity(b)))(b)
+	defer func() { _ = r.Close() }()
+	for b.Loop() {
+		must(r.Append(decision("s", "c")))(b)
+	}
+}
+
+func BenchmarkOpenReceipts(b *testing.B) {
+	const entries = 20_000
+	dir, id := b.TempDir(), testIdentity(b)
+	if err := os.Mkdir(filepath.Join(dir, ReceiptsDir), 0o700); err != nil {
+		b.Fatal(err)
+	}
+	var text bytes.Buffer
+	p := predicate{Segment: 1}
+	for range entries {
+		p.Sequence++
+		line := must(p.sign(id, decision(fmt.Sprint(p.Sequence%50), fmt.Sprint(p.Sequence/2))))(b)
+		p.Previous = lineDigest(line[:len(line)-1])
+		text.Write(line)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ReceiptsDir, segmentName(1)), text.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		r := must(OpenReceipts(dir, nil, id, Heads(nil)))(b)
+		must(r.List(Filter{Session: "7"}))(b)
+		_ = r.Close()
+	}
+	b.ReportMetric(entries, "entries/op")
+}
