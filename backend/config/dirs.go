@@ -43,18 +43,22 @@ func (d Dirs) Socket() string { return filepath.Join(d.Runtime, SocketName) }
 // File returns the path of config.toml.
 func (d Dirs) File() string { return filepath.Join(d.Config, FileName) }
 
-// HookHome returns what a hook of this desk must be given as --home: "" for the account's own desk. A desk whose
+// HookHome returns what a hook of this desk must be given as --home: the state directory for the account's own desk. A desk whose
 // state directory comes from XDG_STATE_HOME is ErrNotForHooks, since a hook believes no environment.
 func (d Dirs) HookHome() (string, error) {
-	hook, err := ForHook(d.Home)
+	home := d.Home
+	if home == "" {
+		home = d.State
+	}
+	hook, err := ForHook(home)
 	if err != nil {
 		return "", err
 	}
-	if hook.Socket() != d.Socket() {
+	if hook.State != d.State || hook.Socket() != d.Socket() {
 		return "", fmt.Errorf("%w: it lies in %s, they would look in %s; start it with %s=DIR instead of other directory variables",
 			ErrNotForHooks, d.State, hook.State, HomeVariable)
 	}
-	return d.Home, nil
+	return home, nil
 }
 
 // Resolve returns the directories: under home (the value of COUNTERSIGN_HOME) when it is not empty, else where the
@@ -76,15 +80,13 @@ func Resolve(home string, env func(string) string) (Dirs, error) {
 	return d, nil
 }
 
-// ForHook returns the directories for a hook: under home when its command line names one, else those of the account,
-// which is looked up in the system's account database. No environment variable is read.
+// ForHook returns the directories for a hook: those of the account, which is looked up in the system's account
+// database, when its command line names no home or the account's own state directory; else those under home. No
+// environment variable is read.
 func ForHook(home string) (Dirs, error) {
-	var d Dirs
-	var err error
-	if home != "" {
+	d, err := account()
+	if home != "" && (err != nil || filepath.Clean(home) != d.State) {
 		d, err = under(home)
-	} else {
-		d, err = account()
 	}
 	if err == nil {
 		err = d.check()

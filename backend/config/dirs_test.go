@@ -142,8 +142,11 @@ func TestHookHome(t *testing.T) {
 	if err != nil {
 		t.Skipf("this account has no home directory in the account database: %v", err)
 	}
-	if home, err := own.HookHome(); home != "" || err != nil {
+	if home, err := own.HookHome(); home != own.State || err != nil {
 		t.Errorf("%q, %v", home, err)
+	}
+	if hook, err := ForHook(own.State); err != nil || hook != own {
+		t.Errorf("a hook of the account's own desk finds %+v, %v", hook, err)
 	}
 	if runtime.GOOS != "linux" {
 		return

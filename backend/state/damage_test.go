@@ -128,7 +128,7 @@ func TestDamagedStore(t *testing.T) {
 			damaged++
 		}
 	}
-	for n := range 400 {
+	for n := range 250 {
 		b := bytes.Clone(image)
 		at, bit := position(), byte(1)<<random.IntN(8)
 		b[at] ^= bit

@@ -14,12 +14,18 @@ const Name = "claude"
 type HookCommand struct {
 	Binary string `json:"binary"` // absolute path of the command line program
 	Home   string `json:"home"`   // --home
-	Core   string `json:"core"`   // --core: fingerprint of the core it may talk to
+	// NoStart forbids the hook to start a core.
+	NoStart bool   `json:"no_start,omitempty"`
+	Core    string `json:"core"` // --core: fingerprint of the core it may talk to
 }
 
 // String writes the command line for the POSIX shell that Claude hands it to.
 func (c HookCommand) String() string {
-	return quote(c.Binary) + " hook " + Name + " --home " + quote(c.Home) + " --agent " + Name + " --core " + quote(c.Core)
+	line := quote(c.Binary) + " hook " + Name + " --home " + quote(c.Home) + " --agent " + Name + " --core " + quote(c.Core)
+	if c.NoStart {
+		line += " --no-start"
+	}
+	return line
 }
 
 // Check reports why the command cannot be put into settings.
@@ -52,7 +58,14 @@ func ParseHookCommand(line string) (HookCommand, bool) {
 		}
 	}
 	c := HookCommand{Binary: w[0]}
-	for i := 3; i+1 < len(w); i++ {
+	for i := 3; i < len(w); i++ {
+		if w[i] == "--no-start" {
+			c.NoStart = true
+			continue
+		}
+		if i+1 == len(w) {
+			break
+		}
 		switch w[i] {
 		case "--home":
 			c.Home = w[i+1]

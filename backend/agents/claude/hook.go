@@ -31,6 +31,7 @@ type HookOptions struct {
 	Stderr io.Writer // may be nil
 	Binary string    // absolute path of the command line program, as it stands in the settings
 	Home   string    // --home
+	Serve  string    // the command that starts a core of this home, for a person; "" for Binary serve
 	// Connect dials the pinned core and may start one. It has its own time limit; its error is final for a call that no
 	// core has seen yet.
 	Connect  func(ctx context.Context) (Desk, error)

@@ -144,7 +144,7 @@ func fixture(t testing.TB, name string) []byte {
 }
 
 func options(f *fake, event []byte, out io.Writer) HookOptions {
-	return HookOptions{Stdin: bytes.NewReader(event), Stdout: out, Binary: "/opt/countersign", Home: "/home/user/desk", Connect: f.connect}
+	return HookOptions{Stdin: bytes.NewReader(event), Stdout: out, Binary: "/opt/countersign", Home: "/home/user/desk", Serve: "COUNTERSIGN_HOME=/home/user/desk /opt/countersign serve", Connect: f.connect}
 }
 
 // run runs the hook and returns what it printed, without the line end.

@@ -86,11 +86,10 @@ func (h *hook) problem(err error) string {
 
 // serveCommand is how a core of this very home is started.
 func (h *hook) serveCommand() string {
-	command := quote(h.options.Binary) + " serve"
-	if h.options.Home != "" {
-		command = "COUNTERSIGN_HOME=" + quote(h.options.Home) + " " + command
+	if h.options.Serve != "" {
+		return h.options.Serve
 	}
-	return command
+	return quote(h.options.Binary) + " serve"
 }
 
 // codeWords has a sentence for the codes that an owner can do something about.
