@@ -49,15 +49,15 @@ type Status struct {
 	Seq         uint64    `json:"seq"`
 	Fingerprint string    `json:"fingerprint"` // of the core's key, as pinned by connect
 	StartedAt   time.Time `json:"started_at"`
-	Sessions    int       `json:"sessions"`   // live
-	Questions   int       `json:"questions"`  // open
-	Calls       int       `json:"calls"`      // not finished
-	Unlocked    bool      `json:"unlocked"`   // answers from the asking terminal count now
-	Boundary    Boundary  `json:"boundary"`   // what commands run in
-	Problems    []Problem `json:"problems"`   // what is degraded, worst first
-	ReadOnly    bool      `json:"read_only"`  // the store cannot be written: everything is denied
-	SocketPath  string    `json:"socket"`     //
-	StatePath   string    `json:"state_path"` //
+	Sessions    int       `json:"sessions"`  // live
+	Questions   int       `json:"questions"` // open
+	Calls       int       `json:"calls"`     // not finished
+	Unlocked    bool      `json:"unlocked"`  // answers from the asking terminal count now
+	Boundary    Boundary  `json:"boundary"`  // what commands run in
+	Problems    []Problem `json:"problems"`  // what is degraded, worst first
+	ReadOnly    bool      `json:"read_only"` // the store cannot be written: everything is denied
+	SocketPath  string    `json:"socket"`
+	StatePath   string    `json:"state_path"`
 }
 
 // Boundary tells what the broker could show about isolation.
