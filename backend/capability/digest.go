@@ -180,10 +180,11 @@ func checkEscapes(raw []byte) error {
 		return errors.New("canonical form: not valid UTF-8")
 	}
 	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
+		skip := bytes.IndexByte(raw[i:], '\\')
+		if skip < 0 {
+			return nil
 		}
-		i++ // at the character after the backslash
+		i += skip + 1 // at the character after the backslash
 		unit, ok := escapedUnit(raw, i)
 		if !ok {
 			continue

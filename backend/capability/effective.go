@@ -2,7 +2,6 @@ package capability
 
 import (
 	"slices"
-	"strings"
 )
 
 // Effective is what a process is given. Only Intersect makes one; the zero Effective gives nothing and covers nothing.
@@ -133,7 +132,7 @@ func (e Effective) HasEnvironment(name string) bool { return e.set && e.b.names.
 func (e Effective) Equal(other Effective) bool {
 	a, b := e.Snapshot().Request, other.Snapshot().Request
 	return e.set == other.set && a.Class == b.Class && a.Policy == b.Policy && a.Shell == b.Shell &&
-		strings.Compare(a.Cwd, b.Cwd) == 0 && slices.Equal(a.ReadRoots, b.ReadRoots) &&
+		a.Cwd == b.Cwd && slices.Equal(a.ReadRoots, b.ReadRoots) &&
 		slices.Equal(a.WriteRoots, b.WriteRoots) && slices.Equal(a.MetadataRoots, b.MetadataRoots) &&
 		slices.Equal(a.DeniedRoots, b.DeniedRoots) && a.Network == b.Network && slices.Equal(a.Targets, b.Targets) &&
 		slices.Equal(a.Environment, b.Environment) && a.Limits == b.Limits

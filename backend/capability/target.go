@@ -31,7 +31,7 @@ func parseTarget(text string) (target, error) {
 		return bad("too long")
 	}
 	var t target
-	host, port, hasPort := text, "", false
+	port, hasPort := "", false
 	if after, ok := strings.CutPrefix(text, "["); ok {
 		inside, rest, closed := strings.Cut(after, "]")
 		if !closed {
@@ -49,6 +49,7 @@ func parseTarget(text string) (target, error) {
 			port, hasPort = rest[1:], true
 		}
 	} else {
+		var host string
 		host, port, hasPort = strings.Cut(text, ":")
 		if a, err := netip.ParseAddr(host); err == nil {
 			t.host = a.String()

@@ -15,7 +15,7 @@ func lstat(name string) (Info, error) {
 	if err != nil {
 		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
 	}
-	defer windows.CloseHandle(h)
+	defer func() { _ = windows.CloseHandle(h) }()
 	info, err := DescribeHandle(h)
 	if err != nil {
 		return Info{}, &fs.PathError{Op: "lstat", Path: name, Err: err}
@@ -141,7 +141,7 @@ func openRead(name string) (*os.File, error) {
 		err = ErrNotRegular
 	}
 	if err != nil {
-		windows.CloseHandle(h)
+		_ = windows.CloseHandle(h)
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return os.NewFile(uintptr(h), name), nil
