@@ -1,0 +1,433 @@
+package policy
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"countersign/backend/pathid"
+)
+
+// Limits of one analysis. What is over them is opaque.
+const (
+	maxCommands   = 4096       // simple commands found, readings included
+	maxParsed     = 256 << 10  // bytes parsed in all, texts inside texts included
+	maxTextDepth  = 8          // texts inside texts: sh -c "sh -c …"
+	maxWrappers   = 16         // wrappers around one command
+	maxMoves      = 64         // changes of directory that are followed
+	maxParameters = 64         // positional parameters that are followed
+	maxTreeDepth  = MaxNesting // of the syntax tree
+)
+
+// analysis is one examination of a command text. It lives as long as Examine.
+type analysis struct {
+	f        *Facts
+	platform pathid.Platform
+	view     pathid.FS
+
+	vars      *variables
+	dirs      places // where the statement that is being looked at runs
+	functions int    // inside how many function bodies
+	branch    int    // inside how many constructs that need not run, or that run in a subshell
+	depth     int    // of the tree
+	texts     int    // of texts inside texts
+	wrappers  int
+	moves     int
+	full      bool // too many commands: nothing more is looked at
+	parsed    int
+	cdMoves   bool            // the text changes its directory in a place that runs more than once
+	hasCd     bool            // the text changes its directory somewhere
+	defined   map[string]bool // functions that the text defines
+}
+
+// scope is what the surroundings of a statement say about every command in it.
+type scope struct {
+	parent    int
+	consumer  int
+	explicit  bool
+	denyOnly  bool
+	fed       bool
+	leaks     bool
+	stdin     []string // what may stand on standard input, when that is literal text
+	inherited []assignment
+}
+
+func (x *analysis) home() string { return x.f.call.Home }
+
+// opaque records why the text cannot be judged; the first reason stays the one that is shown.
+func (x *analysis) opaque(why string) {
+	if len(x.f.opaque) < 16 {
+		x.f.opaque = append(x.f.opaque, why)
+	}
+}
+
+func (x *analysis) insideRoots(path string) bool {
+	return insideAny(x.platform, x.f.call.Roots, path)
+}
+
+func insideAny(p pathid.Platform, roots []string, path string) bool {
+	for _, root := range roots {
+		if pathid.Contains(p, root, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// text analyses a whole text in the current shell.
+func (x *analysis) text(text string, s scope, dirs places) flow {
+	if why := hiddenText(text); why != "" {
+		x.opaque(why)
+		x.rawText(text)
+	}
+	if why := overLimit(text); why != "" {
+		x.opaque(why)
+		x.rawText(text)
+		return stay(dirs.lost())
+	}
+	if x.parsed += len(text); x.parsed > maxParsed || x.texts >= maxTextDepth {
+		x.opaque("too many texts inside texts")
+		x.rawText(text)
+		return stay(dirs.lost())
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		x.opaque("cannot be parsed")
+		x.rawText(text)
+		return stay(dirs.lost())
+	}
+	x.texts++
+	defer func() { x.texts-- }()
+	x.survey(file)
+	return x.stmts(file.Stmts, s, dirs)
+}
+
+// rawText adds what a text that cannot be parsed might run, for deny and ask rules.
+func (x *analysis) rawText(text string) {
+	for _, words := range rawCommands(text) {
+		for len(words) > 1 && isWrapperName(baseName(x.platform, words[0])) {
+			words = words[1:]
+			for len(words) > 1 && strings.HasPrefix(words[0], "-") {
+				words = words[1:]
+			}
+		}
+		c := newCommand(x.platform, lits(words...))
+		c.denyOnly, c.raw = true, true
+		if x.add(c) < 0 {
+			return
+		}
+	}
+}
+
+// survey looks over a tree before it is walked.
+func (x *analysis) survey(file *syntax.File) {
+	x.vars.scan(file)
+	inFunction := 0
+	var ends []syntax.Pos
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if n == nil {
+			return true
+		}
+		for len(ends) > 0 && n.Pos().After(ends[len(ends)-1]) {
+			ends = ends[:len(ends)-1]
+			inFunction--
+		}
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			if n.Name != nil {
+				x.define(n.Name.Value)
+			}
+			inFunction++
+			ends = append(ends, n.End())
+		case *syntax.CallExpr:
+			if movesDirectory(n) {
+				x.hasCd = true
+				x.cdMoves = x.cdMoves || inFunction > 0
+			}
+		}
+		return true
+	})
+}
+
+// define notes a function. One that has the name of a command this package knows would change what that name means.
+func (x *analysis) define(name string) {
+	x.defined[name] = true
+	base := baseName(x.platform, name)
+	if isWrapperName(base) || builtinNames[base] || safeReads[base] != nil || name != base {
+		x.opaque("a function takes the name of a command")
+	}
+}
+
+// movesDirectory reports whether a call may change the working directory of its shell.
+func movesDirectory(n *syntax.CallExpr) bool {
+	for _, w := range n.Args {
+		name, ok := plainWord(w)
+		if !ok {
+			return true
+		}
+		switch name {
+		case "cd", "pushd", "popd", "eval", "source", ".":
+			return true
+		case "command", "builtin":
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func containsMove(node syntax.Node) bool {
+	found := false
+	syntax.Walk(node, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok && movesDirectory(call) {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func (x *analysis) stmts(list []*syntax.Stmt, s scope, dirs places) flow {
+	f := stay(dirs)
+	for _, st := range list {
+		f = x.stmt(st, s, dirs)
+		dirs = f.after()
+	}
+	return f
+}
+
+func (x *analysis) stmt(st *syntax.Stmt, s scope, dirs places) flow {
+	if x.full {
+		return stay(dirs.lost())
+	}
+	if x.depth++; x.depth > maxTreeDepth {
+		// A long pipeline or list is a deep tree too, so the walk goes on; only real nesting is over the limit.
+		if x.depth > maxCommands {
+			x.opaque("nested too deep")
+			x.depth--
+			return stay(dirs.lost())
+		}
+	}
+	defer func() { x.depth-- }()
+	if x.cdMoves {
+		dirs = dirs.lost()
+	}
+	x.dirs = dirs
+	s, targets := x.redirects(st.Redirs, s, dirs)
+	if st.Background || st.Coprocess || st.Disown {
+		x.branch++
+		defer func() { x.branch-- }()
+	}
+	first := len(x.f.commands)
+	f := x.command(st.Cmd, s, dirs)
+	x.attach(targets, first)
+	if st.Negated {
+		f.ok, f.fail = f.fail, f.ok
+	}
+	if st.Background || st.Coprocess || st.Disown {
+		return stay(dirs)
+	}
+	return f
+}
+
+// attach gives the accesses of redirections to the command that they stand at.
+func (x *analysis) attach(targets []int, command int) {
+	for _, t := range targets {
+		if command < len(x.f.commands) {
+			x.f.accesses[t].command = command
+			x.f.commands[command].accesses = append(x.f.commands[command].accesses, t)
+		}
+	}
+}
+
+// aside analyses something that need not run, or that runs in a subshell.
+func (x *analysis) aside(fn func() flow) flow {
+	x.branch++
+	defer func() { x.branch-- }()
+	return fn()
+}
+
+func (x *analysis) command(cmd syntax.Command, s scope, dirs places) flow {
+	switch cmd := cmd.(type) {
+	case nil:
+		return stay(dirs)
+	case *syntax.CallExpr:
+		return x.call(cmd, s, dirs)
+	case *syntax.BinaryCmd:
+		return x.binary(cmd, s, dirs)
+	case *syntax.Subshell:
+		x.aside(func() flow { return x.stmts(cmd.Stmts, s, dirs) })
+		return stay(dirs)
+	case *syntax.Block:
+		return x.stmts(cmd.Stmts, s, dirs)
+	case *syntax.IfClause:
+		return x.ifClause(cmd, s, dirs)
+	case *syntax.WhileClause:
+		return x.loop(cmd, dirs, func(dirs places) places {
+			f := x.stmts(cmd.Cond, s, dirs)
+			return x.stmts(cmd.Do, s, f.after()).after()
+		})
+	case *syntax.ForClause:
+		return x.forClause(cmd, s, dirs)
+	case *syntax.CaseClause:
+		return x.caseClause(cmd, s, dirs)
+	case *syntax.FuncDecl:
+		x.function(cmd, s, dirs)
+		return stay(dirs)
+	case *syntax.ArithmCmd:
+		if !constantArithmetic(cmd.X) {
+			x.opaque("arithmetic over a variable")
+		}
+		x.substitutionsIn(cmd, s, -1, dirs)
+		return stay(dirs)
+	case *syntax.LetClause:
+		x.opaque("let")
+		x.substitutionsIn(cmd, s, -1, dirs)
+		return stay(dirs)
+	case *syntax.TestClause:
+		x.testClause(cmd, s, dirs)
+		return stay(dirs)
+	case *syntax.DeclClause:
+		x.declare(cmd, s, dirs)
+		return stay(dirs)
+	case *syntax.TimeClause:
+		if cmd.Stmt == nil {
+			return stay(dirs)
+		}
+		return x.stmt(cmd.Stmt, s, dirs)
+	case *syntax.CoprocClause:
+		if cmd.Name != nil {
+			x.opaque("named coprocess")
+		}
+		x.aside(func() flow { return x.stmt(cmd.Stmt, s, dirs) })
+		return stay(dirs)
+	}
+	x.opaque("unknown syntax")
+	return stay(dirs.lost())
+}
+
+func (x *analysis) binary(cmd *syntax.BinaryCmd, s scope, dirs places) flow {
+	switch cmd.Op {
+	case syntax.AndStmt:
+		left := x.stmt(cmd.X, s, dirs)
+		right := x.aside(func() flow { return x.stmt(cmd.Y, s, left.ok) })
+		return flow{ok: right.ok, fail: left.fail.union(right.fail)}
+	case syntax.OrStmt:
+		left := x.stmt(cmd.X, s, dirs)
+		right := x.aside(func() flow { return x.stmt(cmd.Y, s, left.fail) })
+		return flow{ok: left.ok.union(right.ok), fail: right.fail}
+	}
+	x.aside(func() flow { return x.stmt(cmd.X, s, dirs) })
+	piped := s
+	piped.fed, piped.stdin = true, echoed([]*syntax.Stmt{cmd.X})
+	x.aside(func() flow { return x.stmt(cmd.Y, piped, dirs) })
+	return stay(dirs)
+}
+
+func (x *analysis) ifClause(cmd *syntax.IfClause, s scope, dirs places) flow {
+	out := places{}
+	for cmd != nil {
+		cond := flow{ok: dirs, fail: dirs}
+		if len(cmd.Cond) > 0 {
+			cond = x.stmts(cmd.Cond, s, dirs)
+		}
+		then := x.aside(func() flow { return x.stmts(cmd.Then, s, cond.ok) })
+		out = out.union(then.after())
+		dirs = cond.fail
+		cmd = cmd.Else
+		x.branch++ // every following condition need not be reached
+		defer func() { x.branch-- }()
+	}
+	return stay(out.union(dirs))
+}
+
+// loop analyses a body that runs any number of times.
+func (x *analysis) loop(node syntax.Node, dirs places, body func(places) places) flow {
+	if containsMove(node) {
+		dirs = dirs.lost()
+	}
+	x.branch++
+	defer func() { x.branch-- }()
+	return stay(dirs.union(body(dirs)))
+}
+
+func (x *analysis) forClause(cmd *syntax.ForClause, s scope, dirs places) flow {
+	switch iter := cmd.Loop.(type) {
+	case *syntax.WordIter:
+		for _, w := range iter.Items {
+			x.pieces(w.Parts, false, nil)
+			x.substitutionsIn(w, s, -1, dirs)
+		}
+	case *syntax.CStyleLoop:
+		if !constantArithmetic(iter.Init) || !constantArithmetic(iter.Cond) || !constantArithmetic(iter.Post) {
+			x.opaque("arithmetic over a variable")
+		}
+		x.substitutionsIn(iter, s, -1, dirs)
+	}
+	return x.loop(cmd, dirs, func(dirs places) places { return x.stmts(cmd.Do, s, dirs).after() })
+}
+
+func (x *analysis) caseClause(cmd *syntax.CaseClause, s scope, dirs places) flow {
+	x.pieces(cmd.Word.Parts, false, nil)
+	x.substitutionsIn(cmd.Word, s, -1, dirs)
+	out := dirs
+	for _, item := range cmd.Items {
+		for _, p := range item.Patterns {
+			x.pieces(p.Parts, false, nil)
+			x.substitutionsIn(p, s, -1, dirs)
+		}
+		// ;& and ;;& run the next body too, so every body starts where any of them may have left.
+		f := x.aside(func() flow { return x.stmts(item.Stmts, s, out) })
+		out = out.union(f.after())
+	}
+	return stay(out)
+}
+
+func (x *analysis) function(cmd *syntax.FuncDecl, s scope, dirs places) {
+	if cmd.Name == nil || cmd.Body == nil {
+		x.opaque("unknown syntax")
+		return
+	}
+	if forksItself(cmd) {
+		x.f.forkBomb = true
+	}
+	if x.hasCd {
+		dirs = dirs.lost()
+	}
+	x.functions++
+	x.branch++
+	x.stmt(cmd.Body, s, dirs)
+	x.branch--
+	x.functions--
+}
+
+// forksItself recognises a function that starts itself more than once at a time: the fork bomb :(){ :|:& };: in all its
+// spellings.
+func forksItself(cmd *syntax.FuncDecl) bool {
+	calls := func(st *syntax.Stmt) (n int) {
+		syntax.Walk(st, func(node syntax.Node) bool {
+			if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				if name, ok := plainWord(call.Args[0]); ok && name == cmd.Name.Value {
+					n++
+				}
+			}
+			return true
+		})
+		return n
+	}
+	found := false
+	syntax.Walk(cmd.Body, func(node syntax.Node) bool {
+		switch node := node.(type) {
+		case *syntax.BinaryCmd:
+			if (node.Op == syntax.Pipe || node.Op == syntax.PipeAll) && calls(node.X) > 0 && calls(node.Y) > 0 {
+				found = true
+			}
+		case *syntax.Stmt:
+			if node.Background && calls(node) > 0 && calls(cmd.Body) > 1 {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
