@@ -1,0 +1,3 @@
+package sandbox
+
+var thisMachine = machineAMD64

@@ -1,0 +1,3 @@
+package sandbox
+
+var thisMachine = machineARM64
