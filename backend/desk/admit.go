@@ -1,0 +1,296 @@
+package desk
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"countersign/backend/approval"
+	"countersign/backend/capability"
+	"countersign/backend/pathid"
+	"countersign/backend/policy"
+	"countersign/backend/sandbox"
+	"countersign/backend/winlock"
+	"countersign/backend/wire"
+)
+
+// Limits of an admission.
+const (
+	maxArgs          = 3 << 20 // bytes of a call's arguments
+	maxExpirySeconds = 7 * 24 * 3600
+	maxAwait         = 55 * time.Second
+)
+
+// prepared is a proposed call with everything that was looked up about it, before it is decided.
+type prepared struct {
+	call      approval.Call
+	facts     *policy.Facts
+	input     policy.Input
+	effective capability.Effective
+	snapshots []winlock.Snapshot
+}
+
+// admit decides a proposed call, stores it, and tells where it stands. The same admission key with the same proposal
+// re-attaches to the stored call, also across a restart of the core.
+func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.CallStatus, error) {
+	if len(in.Args) > maxArgs {
+		return wire.CallStatus{}, &wire.Error{Code: "too_large", Args: map[string]string{"limit": strconv.Itoa(maxArgs)}}
+	}
+	if len(in.Args) == 0 {
+		in.Args = json.RawMessage("{}")
+	}
+	if in.Tool == "" || len(in.Tool) > maxClaimBytes || len(in.Execution) > maxClaimBytes || len(in.ToolCall) > maxClaimBytes {
+		return wire.CallStatus{}, &wire.Error{Code: "bad_arguments", Args: map[string]string{"problem": "tool must be given; tool, execution and tool_call have at most 256 bytes each"}}
+	}
+	s, err := d.sessionFor(x.caller, in.Agent, in.SessionClaim, in.Cwd, in.Interactive)
+	if err != nil {
+		return wire.CallStatus{}, err
+	}
+	if err := s.goesOn(); err != nil {
+		return wire.CallStatus{}, err
+	}
+	unlock := d.lockSession(s.ID)
+	defer unlock()
+
+	proposed := capability.Digest(struct {
+		Agent, Tool, Cwd string
+		Args             json.RawMessage
+	}{in.Agent, in.Tool, in.Cwd, in.Args})
+	if proposed == "" {
+		return wire.CallStatus{}, &wire.Error{Code: wire.CodeBadArgument, Args: map[string]string{"problem": "args have no canonical form: a name stands twice, or text is not valid"}}
+	}
+	key := approval.Key(s.ID, in.Execution, in.ToolCall, proposed, in.Ordinal)
+	if stored, ok, err := d.calls.Find(key); err != nil {
+		return wire.CallStatus{}, err
+	} else if ok {
+		if stored.Proposed != proposed {
+			return wire.CallStatus{}, &wire.Error{Code: "admission_mismatch", Args: map[string]string{"call": stored.ID}}
+		}
+		return d.status(stored), nil
+	}
+
+	p, err := d.prepare(s, in)
+	if err != nil {
+		return wire.CallStatus{}, err
+	}
+	p.call.Key, p.call.Proposed = key, proposed
+	verdict := policy.Decide(p.input)
+	if verdict.Outcome == policy.Classify {
+		// No classifier is configured in this version: step 12 fails closed.
+		p.input.Classification = &policy.Classification{Err: "no classifier is configured"}
+		verdict = policy.Decide(p.input)
+	}
+	if err := d.bindBoundary(ctx, &p, &verdict); err != nil {
+		return wire.CallStatus{}, err
+	}
+	p.call.Verdict = verdict
+	p.call.Digest = binding(p.call)
+
+	proposal := approval.Proposal{Call: p.call}
+	if verdict.Outcome == policy.Ask {
+		q := d.question(s, p, verdict, in)
+		proposal.Question = &q
+		proposal.Call.Question = q.ID
+	}
+	admission, err := d.calls.Admit(proposal)
+	if err != nil {
+		return wire.CallStatus{}, err
+	}
+	d.publish(admission.Events)
+	return d.settle(admission.Call)
+}
+
+// prepare freezes what the call is and looks up what deciding needs.
+func (d *Desk) prepare(s Session, in wire.AdmitCall) (prepared, error) {
+	cwd := in.Cwd
+	if cwd == "" {
+		cwd = s.Roots[0]
+	}
+	if !filepath.IsAbs(cwd) {
+		return prepared{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": cwd, "problem": "not an absolute path"}}
+	}
+	root, err := pathid.OpenRoot(d.fsys, cwd)
+	if err != nil {
+		return prepared{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": cwd, "problem": err.Error()}}
+	}
+	outside := true
+	for _, r := range s.Roots {
+		outside = outside && !pathid.Contains(d.platform, r, root.Path)
+	}
+	facts := policy.Examine(policy.Call{
+		Tool: in.Tool, Args: in.Args, Cwd: root.Path, Roots: s.Roots, Home: d.options.OwnerHome,
+		Platform: d.platform, Own: d.own,
+	}, d.fsys)
+	rules, err := d.rulesFor(s)
+	if err != nil {
+		return prepared{}, err
+	}
+
+	p := prepared{facts: facts}
+	here := policy.IsCommandTool(facts.Tool()) || in.Runs == wire.RunsDesk
+	boundary := policy.BoundaryAny
+	if here {
+		boundary = policy.BoundaryEnforced
+	}
+	p.input = policy.Input{
+		Facts:     facts,
+		Authority: policy.AgentAuthority(s.Agent, s.ID),
+		Session:   policy.Session{ID: s.ID, Mode: s.Mode, Interactive: d.options.Config.Approval.Interactive && s.Interactive && in.Interactive, Attended: s.Attended},
+		Rules:     rules, Boundary: boundary, BoxedReads: d.options.Config.BoxedReads(), OutsideRoots: outside,
+	}
+	if _, ours := fileTools[facts.Tool()]; ours && here {
+		if p.snapshots, err = takeSnapshots(facts, s.Roots); err != nil {
+			return prepared{}, err
+		}
+	}
+	preconditions, err := json.Marshal(preconditions{Files: p.snapshots, Runs: runFiles(d.platform, d.fsys, facts, root.Path, s.Roots)})
+	if err != nil {
+		return prepared{}, err
+	}
+	// A command of a directory outside the roots always asks; when it is allowed, it is for that directory too, as the
+	// card shows.
+	roots := s.Roots
+	if outside {
+		roots = append(slices.Clone(s.Roots), root.Path)
+	}
+	p.call = approval.Call{
+		ID: newID(), Session: s.ID, Project: s.Project, Execution: in.Execution, ToolCall: in.ToolCall,
+		Principal: p.input.Authority, Agent: s.Agent, Tool: facts.Tool(), AgentTool: in.Tool, Args: in.Args,
+		Cwd: root.Path, CwdIdentity: root.Identity, Roots: roots, Boundary: boundary,
+		Preconditions: preconditions, Interactive: p.input.Session.Interactive, CreatedAt: d.clock.Now(),
+	}
+	return p, nil
+}
+
+// takeSnapshots records the state of the file that one of the desk's own tools is to read or write. It is part of what
+// is approved and never refreshed.
+func takeSnapshots(facts *policy.Facts, roots []string) ([]winlock.Snapshot, error) {
+	targets := facts.Writes()
+	if len(targets) == 0 {
+		targets = facts.Reads()
+	}
+	var list []winlock.Snapshot
+	for _, target := range targets {
+		look := winlock.Take
+		if len(facts.Writes()) == 0 {
+			look = winlock.Look // a read binds the place, not the content
+		}
+		snap, err := look(target, rootsFor(target, roots))
+		if err != nil {
+			return nil, &wire.Error{Code: "bad_target", Args: map[string]string{"path": target, "problem": err.Error()}}
+		}
+		list = append(list, snap)
+	}
+	return list, nil
+}
+
+// bindBoundary computes the capability a command will run under and freezes it with the call. Where isolation cannot
+// be shown, a command that was to run here is refused now, so that nobody is asked in vain.
+func (d *Desk) bindBoundary(ctx context.Context, p *prepared, verdict *policy.Verdict) error {
+	if !policy.IsCommandTool(p.facts.Tool()) || verdict.Outcome == policy.Deny {
+		return nil
+	}
+	if report := d.broker.Probe(ctx); report.Enforcement != capability.Enforced && !d.options.Config.RunUnavailable() {
+		return unavailable(report)
+	}
+	s, _ := d.session(p.call.Session)
+	request := d.broker.Request(s.Policy, p.call.Roots, p.call.Cwd)
+	ceilings := []capability.Ceiling{capability.FullCeiling()}
+	if verdict.Ceiling == string(capability.ReadOnly) || s.Mode == policy.ModePlan {
+		ceilings = append(ceilings, capability.ReadOnlyCeiling())
+	}
+	effective, err := capability.Intersect(request, ceilings...)
+	if err != nil {
+		return &wire.Error{Code: "bad_capability", Args: map[string]string{"problem": err.Error()}}
+	}
+	snapshot := effective.Snapshot()
+	p.effective, p.call.Capability = effective, &snapshot
+	p.call.Environment = sandbox.Environment(sandbox.EnvOptions{})
+	return nil
+}
+
+// unavailable says which protection is missing and how to mend it.
+func unavailable(r sandbox.Report) error {
+	args := map[string]string{"backend": r.Backend}
+	for _, p := range r.Protections {
+		if !p.OK {
+			args["protection"], args["detail"], args["hint"] = p.Name, p.Detail, p.Fix
+			break
+		}
+	}
+	return &wire.Error{Code: "sandbox_unavailable", Args: args}
+}
+
+// settle takes a freshly decided call as far as it goes without the client: an allowed call that the agent executes
+// itself is released, with a decision record first.
+func (d *Desk) settle(c approval.Call) (wire.CallStatus, error) {
+	if c.State != approval.CallAllowed || c.Boundary == policy.BoundaryEnforced {
+		return d.status(c), nil
+	}
+	// Two clients may ask about one call: it is released, and recorded, once.
+	d.releasing.Lock()
+	defer d.releasing.Unlock()
+	c, err := d.calls.Get(c.ID)
+	if err != nil || c.State != approval.CallAllowed {
+		return d.status(c), err
+	}
+	receipt := d.record(c, capability.RecordDecision)
+	receipt.Extra = map[string]string{"outcome": string(policy.Allow), "reason": string(c.Verdict.Reason), "executed_by": c.Agent}
+	if _, err := d.receipts.Append(receipt); err != nil {
+		d.log.Error("decision record", "call", c.ID, "error", err)
+		return wire.CallStatus{}, &wire.Error{Code: "receipt_failed", Args: map[string]string{"call": c.ID, "detail": err.Error()}}
+	}
+	released, events, err := d.calls.Release(c.ID)
+	d.publish(events)
+	if err != nil {
+		return wire.CallStatus{}, err
+	}
+	return d.status(released), nil
+}
+
+// await waits until a call is no longer waiting, at most in.WaitMS, and tells where it stands. The wait lives in the
+// core: a client that goes away and comes back loses nothing.
+func (d *Desk) await(ctx context.Context, x *exchange, in wire.AwaitCall) (wire.CallStatus, error) {
+	wait := min(time.Duration(in.WaitMS)*time.Millisecond, maxAwait)
+	timer := time.NewTimer(max(wait, 0))
+	defer timer.Stop()
+	for {
+		changed := d.changed(in.Call)
+		c, err := d.callOf(x, in.Call)
+		if err != nil {
+			return wire.CallStatus{}, err
+		}
+		if c.State != approval.CallWaiting {
+			return d.settle(c)
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return d.status(c), nil
+		case <-ctx.Done():
+			return wire.CallStatus{}, ctx.Err()
+		}
+	}
+}
+
+// callOf returns a call to a process of the agent that proposed it, or to the owner. To anybody else it does not exist.
+func (d *Desk) callOf(x *exchange, id string) (approval.Call, error) {
+	c, err := d.calls.Get(id)
+	if err != nil {
+		return approval.Call{}, err
+	}
+	if x.authority.Kind == policy.PrincipalOwner {
+		return c, nil
+	}
+	if s, ok := d.session(c.Session); ok {
+		for _, p := range x.caller.Peer.Chain {
+			if p.PID == s.Root.PID && p.Start == s.Root.Start {
+				return c, nil
+			}
+		}
+	}
+	return approval.Call{}, &wire.Error{Code: "unknown_call", Args: map[string]string{"call": id}}
+}

@@ -1,0 +1,128 @@
+package desk
+
+import (
+	"context"
+	"slices"
+
+	"countersign/backend/approval"
+	"countersign/backend/policy"
+	"countersign/backend/wire"
+)
+
+// maxListed bounds every listing that crosses the wire.
+const maxListed = 500
+
+// reply answers a question with one of its offers. Applied exactly once; the rules of the offer are saved in the same
+// transaction.
+func (d *Desk) reply(_ context.Context, x *exchange, in wire.QuestionReply) (wire.AnswerResult, error) {
+	result, events, err := d.calls.Reply(approval.ReplyCommand{
+		CommandID: x.commandID, Question: in.ID, Version: in.Version, Offer: in.Offer, Comment: in.Comment, Answerer: x.authority,
+	}, d.saveOffer(x.authority.ID))
+	d.publish(events)
+	return wire.AnswerResult{Applied: result.Applied, Outcome: result.Outcome, Version: result.Version}, err
+}
+
+// reject denies a question, and with StopTurn the session's other open ordinary approvals too.
+func (d *Desk) reject(_ context.Context, x *exchange, in wire.QuestionReject) (wire.AnswerResult, error) {
+	result, events, err := d.calls.Reject(approval.RejectCommand{
+		CommandID: x.commandID, Question: in.ID, Version: in.Version, Comment: in.Comment, StopTurn: in.StopTurn, Answerer: x.authority,
+	})
+	d.publish(events)
+	return wire.AnswerResult{Applied: result.Applied, Outcome: result.Outcome, Version: result.Version}, err
+}
+
+func (d *Desk) listQuestions(_ context.Context, _ *exchange, in wire.ListQuestions) (wire.Questions, error) {
+	// The seq is read before the list: a change in between is seen twice, never missed.
+	epoch, seq := d.frames.Epoch(), d.frames.Seq()
+	open, err := d.calls.Pending()
+	out := wire.Questions{Questions: []wire.Question{}, Epoch: epoch, Seq: seq}
+	for _, q := range open {
+		if (in.Session == "" || q.Session == in.Session) && len(out.Questions) < maxListed {
+			out.Questions = append(out.Questions, wireQuestion(q))
+		}
+	}
+	return out, err
+}
+
+func (d *Desk) listSessions(_ context.Context, _ *exchange, in wire.ListSessions) (wire.Sessions, error) {
+	epoch, seq := d.frames.Epoch(), d.frames.Seq()
+	out := wire.Sessions{Sessions: []wire.Session{}, Epoch: epoch, Seq: seq}
+	for _, s := range d.sessionsNewestFirst() {
+		if (in.Ended || s.EndedAt.IsZero()) && len(out.Sessions) < maxListed {
+			out.Sessions = append(out.Sessions, wireSession(s))
+		}
+	}
+	return out, nil
+}
+
+func (d *Desk) listCalls(_ context.Context, _ *exchange, in wire.ListCalls) (wire.Calls, error) {
+	limit := in.Limit
+	if limit <= 0 || limit > maxListed {
+		limit = maxListed
+	}
+	epoch, seq := d.frames.Epoch(), d.frames.Seq()
+	out := wire.Calls{Calls: []wire.Call{}, Epoch: epoch, Seq: seq}
+	calls, err := d.calls.Calls(in.Session, limit)
+	for _, c := range calls {
+		out.Calls = append(out.Calls, wireCall(c))
+	}
+	return out, err
+}
+
+// setMode changes a session's permission mode by compare-and-set on its version.
+func (d *Desk) setMode(_ context.Context, x *exchange, in wire.SetPermissionMode) (wire.PermissionState, error) {
+	mode, err := policy.ParseMode(string(in.Mode))
+	if err != nil {
+		return wire.PermissionState{}, &wire.Error{Code: "invalid_mode", Args: map[string]string{"mode": string(in.Mode)}}
+	}
+	s, err := d.changeSession(in.Session, func(s *Session) error {
+		if s.ModeVersion != in.ExpectedVersion {
+			return &wire.Error{Code: wire.CodeConflict, Args: map[string]string{"mode": string(s.Mode), "version": itoa(s.ModeVersion)}}
+		}
+		s.Mode, s.ModeVersion, s.ModeOwner = mode, s.ModeVersion+1, x.authority.ID
+		return nil
+	})
+	if err != nil {
+		return wire.PermissionState{}, err
+	}
+	state := permissionState(s)
+	d.frame(wire.FramePermissionState, state)
+	return state, nil
+}
+
+func (d *Desk) modeState(_ context.Context, _ *exchange, in wire.GetPermissionState) (wire.PermissionState, error) {
+	s, ok := d.session(in.Session)
+	if !ok {
+		return wire.PermissionState{}, unknownSession(in.Session)
+	}
+	return permissionState(s), nil
+}
+
+func permissionState(s Session) wire.PermissionState {
+	return wire.PermissionState{Session: s.ID, Mode: s.Mode, Version: s.ModeVersion, Owner: s.ModeOwner}
+}
+
+func unknownSession(id string) error {
+	return &wire.Error{Code: "unknown_session", Args: map[string]string{"session": id}}
+}
+
+// listRules lists the rules that apply to a session, or to all.
+func (d *Desk) listRules(_ context.Context, _ *exchange, in wire.ListPermissionRules) (wire.PermissionRules, error) {
+	if in.Session != "" {
+		s, ok := d.session(in.Session)
+		if !ok {
+			return wire.PermissionRules{}, unknownSession(in.Session)
+		}
+		set, err := d.rulesFor(s)
+		return wire.PermissionRules{Rules: set.Rules, Unreadable: set.Unreadable}, err
+	}
+	set := policy.RuleSet{Rules: slices.Clone(d.global.Rules), Unreadable: slices.Clone(d.global.Unreadable)}
+	err := d.addStoredRules(&set, "")
+	return wire.PermissionRules{Rules: set.Rules, Unreadable: set.Unreadable}, err
+}
+
+// resume lifts the pause of a session: only the owner does.
+func (d *Desk) resume(_ context.Context, _ *exchange, in wire.ResumeSession) (wire.Empty, error) {
+	_, err := d.changeSession(in.Session, func(s *Session) error { s.Paused = ""; return nil })
+	return wire.Empty{}, err
+}

@@ -1,0 +1,60 @@
+package desk
+
+import (
+	"countersign/backend/approval"
+	"countersign/backend/sandbox"
+	"countersign/backend/state"
+	"countersign/backend/wire"
+)
+
+// Secret is a text that prints itself redacted.
+type Secret = state.Secret
+
+// NewSecret wraps a secret text.
+func NewSecret(text string) Secret { return state.NewSecret(text) }
+
+// ReadPassphraseFile reads a passphrase from a file that only its owner can read.
+func ReadPassphraseFile(path string) (Secret, error) { return state.ReadPassphraseFile(path) }
+
+// StartCore starts the program exe as a core that outlives its caller, with exactly the given environment.
+func StartCore(exe string, args, env []string) error { return sandbox.StartCore(exe, args, env) }
+
+// HasPassphrase reports whether a desk passphrase is set.
+func (d *Desk) HasPassphrase() (bool, error) { return state.HasPassphrase(d.store) }
+
+// SetPassphrase sets the desk passphrase that terminal answers need.
+func (d *Desk) SetPassphrase(s Secret) error { return state.SetPassphrase(d.store, s) }
+
+// Waiting counts the open questions.
+func (d *Desk) Waiting() int {
+	open, err := d.calls.Pending()
+	if err != nil {
+		d.log.Error("count pending", "error", err)
+	}
+	return len(open)
+}
+
+// Verify checks the whole chain of receipts against this desk's key and the newest head it remembers.
+func (d *Desk) Verify() (wire.Verification, error) {
+	v, err := d.receipts.Verify()
+	if err != nil {
+		return wire.Verification{}, err
+	}
+	return wireVerification(v), nil
+}
+
+// VerifyOffline checks the receipts under a state directory without a core. Without an identity at hand, the public
+// key the store remembers is used.
+func VerifyOffline(stateDir string) (wire.Verification, error) {
+	v, err := state.VerifyOffline(stateDir)
+	if err != nil {
+		return wire.Verification{}, err
+	}
+	return wireVerification(v), nil
+}
+
+// Owner returns the caller that stands for the owner in this very process: the window, or whoever opened the desk.
+// A process that only connects can never become it.
+func (d *Desk) Owner() Caller { return Caller{Surface: SurfaceOwner} }
+
+var _ approval.Store = (*state.Store)(nil)

@@ -1,0 +1,25 @@
+package desk_test
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"testing"
+
+	"countersign/backend/wire"
+)
+
+// processOf describes a running process as the kernel does (proc(5)).
+func processOf(t *testing.T, pid int) wire.Process {
+	t.Helper()
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		t.Skipf("no /proc here: %v", err)
+	}
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.Process{PID: pid, Start: start, Name: "sleep"}
+}

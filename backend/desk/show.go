@@ -1,0 +1,40 @@
+package desk
+
+import (
+	"countersign/backend/approval"
+	"countersign/backend/wire"
+)
+
+// wireQuestion is a question as it is shown.
+func wireQuestion(q approval.Question) wire.Question {
+	out := wire.Question{
+		ID: q.ID, Version: q.Version, Kind: string(q.Kind), State: string(q.State), Session: q.Session, Execution: q.Execution,
+		Call: q.Call, Agent: q.Agent, Tool: q.Tool, Prompt: q.Prompt, Detail: q.Detail, Risk: q.Risk, Reason: q.Reason,
+		Offers: []wire.Offer{}, CreatedAt: q.CreatedAt, ExpiresAt: q.ExpiresAt, Outcome: q.Outcome, Offer: q.Offer,
+		Comment: q.Comment, Answerer: q.Answerer, ClosedAt: q.ClosedAt,
+	}
+	for _, o := range q.Offers {
+		out.Offers = append(out.Offers, wire.Offer{Number: o.Number, Scope: string(o.Scope), Rules: o.Rules, Boundary: o.Boundary})
+	}
+	return out
+}
+
+// wireCall is a call as it is shown; the environment frozen with it stays in the core.
+func wireCall(c approval.Call) wire.Call {
+	return wire.Call{
+		ID: c.ID, Session: c.Session, Project: c.Project, Execution: c.Execution, ToolCall: c.ToolCall, Agent: c.Agent,
+		Tool: c.Tool, AgentTool: c.AgentTool, Args: c.Args, Cwd: c.Cwd, Boundary: c.Boundary, Digest: c.Digest,
+		State: string(c.State), Outcome: string(c.Outcome), Verdict: c.Verdict, Question: c.Question, Comment: c.Comment,
+		Answerer: c.Answerer, CreatedAt: c.CreatedAt, DecidedAt: c.DecidedAt, StartedAt: c.StartedAt, EndedAt: c.EndedAt,
+		Exit: c.Exit, Signal: c.Signal, Directory: c.Directory, Receipts: c.Receipts, Failure: c.Failure,
+	}
+}
+
+// wireSession is a session as it is shown.
+func wireSession(s Session) wire.Session {
+	return wire.Session{
+		ID: s.ID, Agent: s.Agent, Claim: s.Claim, Root: s.Root, Verified: s.Verified, Roots: s.Roots, Project: s.Project,
+		Mode: s.Mode, ModeVersion: s.ModeVersion, Sandbox: string(s.Policy), Interactive: s.Interactive, Attended: s.Attended,
+		Paused: s.Paused, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
+	}
+}
