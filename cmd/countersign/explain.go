@@ -1,0 +1,299 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"countersign/backend/pathid"
+	"countersign/backend/policy"
+)
+
+// explainCmd says what would be decided about a call, and why. It needs no core and reads nobody's rules: what is judged
+// is what stands on its command line, or in a batch.
+type explainCmd struct {
+	Batch    string   `help:"Judge the cases of FILE, one JSON object a line (\"-\": standard input), and print one JSON line each." placeholder:"FILE"`
+	Mode     string   `help:"Permission mode: ask, acceptEdits, plan, auto or bypass." default:"ask"`
+	Deny     []string `help:"A deny rule; repeat for more." aliases:"rule-deny" sep:"none" placeholder:"RULE"`
+	Ask      []string `help:"An ask rule; repeat for more." aliases:"rule-ask" sep:"none" placeholder:"RULE"`
+	Allow    []string `help:"An allow rule; repeat for more." aliases:"rule-allow" sep:"none" placeholder:"RULE"`
+	Tool     string   `help:"The tool, as the agent names it." default:"bash"`
+	Args     string   `help:"The tool's arguments as JSON, instead of words after --." placeholder:"JSON"`
+	Cwd      string   `help:"Working directory of the call (default: this one)." placeholder:"DIR"`
+	Root     string   `help:"Root of the session (default: the repository that holds the working directory)." placeholder:"DIR"`
+	Platform string   `help:"Judge by the rules of linux, macos or windows (default: this one)." placeholder:"NAME"`
+	Enforced bool     `help:"The call would run in the boundary here, not in the agent."`
+	JSON     bool     `help:"Print the verdict as JSON." name:"json"`
+	Command  []string `arg:"" optional:"" passthrough:"" help:"The command (one word: a shell text; more: its words), or the path or URL of another tool."`
+}
+
+// Run prints the verdict. The exit status says only whether the question could be answered; in a batch it is 1 when a case
+// is not decided as it expects.
+func (c *explainCmd) Run(s *streams) error {
+	if c.Batch != "" {
+		return c.runBatch(s)
+	}
+	in, err := c.input()
+	if err != nil {
+		fmt.Fprintf(s.Err, "countersign: %s\n", escape(err.Error(), false))
+		return status(2)
+	}
+	v := policy.Decide(in)
+	classified := v.Outcome == policy.Classify
+	if classified {
+		in.Classification = &policy.Classification{Err: "explain asks no classifier"}
+		v = policy.Decide(in)
+	}
+	if c.JSON {
+		return printExplanation(s.Out, in.Facts, v)
+	}
+	explainText(s.Out, in, v, classified)
+	return nil
+}
+
+func (c *explainCmd) runBatch(s *streams) error {
+	in := io.Reader(s.In)
+	if c.Batch != "-" {
+		f, err := os.Open(c.Batch)
+		if err != nil {
+			return fmt.Errorf("open batch: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	ok, err := policy.RunBatch(in, s.Out, s.Err, policy.BatchOptions{})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return status(1)
+	}
+	return nil
+}
+
+// input builds what Decide is asked.
+func (c *explainCmd) input() (policy.Input, error) {
+	mode, err := policy.ParseMode(c.Mode)
+	if err != nil {
+		return policy.Input{}, fmt.Errorf("%w (one of ask, acceptEdits, plan, auto, bypass)", err)
+	}
+	rules, err := c.rules()
+	if err != nil {
+		return policy.Input{}, err
+	}
+	args, err := c.arguments()
+	if err != nil {
+		return policy.Input{}, err
+	}
+	call, view, err := c.call()
+	if err != nil {
+		return policy.Input{}, err
+	}
+	call.Tool, call.Args = c.Tool, args
+	in := policy.Input{
+		Facts:     policy.Examine(call, view),
+		Authority: policy.AgentAuthority("explain", "explain"),
+		Session:   policy.Session{ID: "explain", Mode: mode, Interactive: true, Attended: true},
+		Rules:     policy.RuleSet{Rules: rules},
+		Boundary:  policy.BoundaryAny,
+	}
+	if c.Enforced {
+		in.Boundary = policy.BoundaryEnforced
+	}
+	return in, nil
+}
+
+func (c *explainCmd) rules() ([]policy.SourcedRule, error) {
+	var out []policy.SourcedRule
+	for _, list := range [...]struct {
+		list  policy.List
+		texts []string
+	}{{policy.ListDeny, c.Deny}, {policy.ListAsk, c.Ask}, {policy.ListAllow, c.Allow}} {
+		for _, text := range list.texts {
+			rule, err := policy.ParseRule(text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, policy.SourcedRule{
+				Rule: rule, List: list.list, Source: policy.SourceSession, Boundary: policy.BoundaryAny,
+			})
+		}
+	}
+	return out, nil
+}
+
+// arguments makes the tool's arguments from the words after --.
+func (c *explainCmd) arguments() (json.RawMessage, error) {
+	words := c.Command
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	switch {
+	case c.Args != "" && len(words) > 0:
+		return nil, fmt.Errorf("give --args or words after --, not both")
+	case c.Args != "":
+		if !json.Valid([]byte(c.Args)) {
+			return nil, fmt.Errorf("--args is not valid JSON")
+		}
+		return json.RawMessage(c.Args), nil
+	case len(words) == 0:
+		return nil, fmt.Errorf("nothing to explain: put a command after --, or use --args or --batch")
+	}
+	tool := policy.CanonicalTool(c.Tool)
+	var args map[string]any
+	switch {
+	case policy.IsCommandTool(tool) && len(words) == 1:
+		args = map[string]any{"command": words[0]}
+	case policy.IsCommandTool(tool):
+		args = map[string]any{"command": words}
+	case tool == policy.ToolWebFetch:
+		args = map[string]any{"url": strings.Join(words, " ")}
+	case tool == policy.ToolWebSearch || tool == policy.ToolSearch:
+		args = map[string]any{"query": strings.Join(words, " ")}
+	default:
+		args = map[string]any{"file_path": strings.Join(words, " ")}
+	}
+	return json.Marshal(args)
+}
+
+// call places the call: in the real filesystem for this platform, in an empty one for another.
+func (c *explainCmd) call() (policy.Call, pathid.FS, error) {
+	platform := pathid.Host()
+	if c.Platform != "" {
+		p, err := pathid.ParsePlatform(c.Platform)
+		if err != nil {
+			return policy.Call{}, nil, err
+		}
+		platform = p
+	}
+	if platform != pathid.Host() {
+		base := map[pathid.Platform][2]string{
+			pathid.Linux:   {"/home/u/project", "/home/u"},
+			pathid.MacOS:   {"/Users/u/project", "/Users/u"},
+			pathid.Windows: {`C:\Users\u\project`, `C:\Users\u`},
+		}[platform]
+		call := policy.Call{Platform: platform, Roots: []string{orElse(c.Root, base[0])}, Home: base[1]}
+		call.Cwd = orElse(c.Cwd, call.Roots[0])
+		return call, policy.NewMemoryFS(platform), nil
+	}
+	cwd := c.Cwd
+	if cwd == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return policy.Call{}, nil, fmt.Errorf("find the working directory: %w", err)
+		}
+		cwd = here
+	}
+	cwd, err := filepath.Abs(cwd)
+	if err != nil {
+		return policy.Call{}, nil, fmt.Errorf("find the working directory: %w", err)
+	}
+	view := pathid.OS()
+	if r, err := pathid.Resolve(platform, view, cwd); err == nil {
+		cwd = r.Path
+	}
+	root := cwd
+	if c.Root != "" {
+		if root, err = filepath.Abs(c.Root); err != nil {
+			return policy.Call{}, nil, fmt.Errorf("find the root: %w", err)
+		}
+	} else if repository, ok := pathid.RepositoryRoot(view, cwd); ok {
+		root = repository
+	}
+	home, err := userHome()
+	if err != nil {
+		return policy.Call{}, nil, err
+	}
+	return policy.Call{Platform: platform, Cwd: cwd, Roots: []string{root}, Home: home}, view, nil
+}
+
+func orElse(text, other string) string {
+	if text != "" {
+		return text
+	}
+	return other
+}
+
+// explanation is the machine-readable answer.
+type explanation struct {
+	policy.Verdict
+	Tool    string        `json:"tool"`
+	Command string        `json:"command,omitempty"`
+	Opaque  string        `json:"opaque,omitempty"`
+	Risk    policy.Risk   `json:"risk"`
+	Parts   []policy.Part `json:"parts,omitempty"`
+	Reads   []string      `json:"reads,omitempty"`
+	Writes  []string      `json:"writes,omitempty"`
+}
+
+func printExplanation(w io.Writer, f *policy.Facts, v policy.Verdict) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	return out.Encode(explanation{
+		Verdict: v, Tool: f.Tool(), Command: f.Command(), Opaque: f.Opaque(), Risk: f.Risk(), Parts: f.Parts(),
+		Reads: f.Reads(), Writes: f.Writes(),
+	})
+}
+
+// explainText prints the answer for a person: the verdict, what the command consists of, and every step.
+func explainText(w io.Writer, in policy.Input, v policy.Verdict, classified bool) {
+	f := in.Facts
+	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	say("%s  %s", strings.ToUpper(string(v.Outcome)), escape(because(v), false))
+	if classified {
+		say("In auto mode a classifier would be asked here; without one the answer is to ask.")
+	}
+	if v.Ceiling != "" {
+		say("Only under the %s ceiling.", v.Ceiling)
+	}
+	risk := f.Risk()
+	if len(risk.Words) > 0 {
+		say("Risk: %s (%s)", risk.Level, escape(strings.Join(risk.Words, ", "), false))
+	} else {
+		say("Risk: %s", risk.Level)
+	}
+	if parts := policy.TagParts(f, in); len(parts) > 0 {
+		say("")
+		for _, p := range parts {
+			say("  %-8s %s", p.State, escape(p.Text, false))
+		}
+	}
+	for _, list := range [...]struct {
+		name  string
+		paths []string
+	}{{"reads", f.Reads()}, {"writes", f.Writes()}} {
+		for _, path := range list.paths {
+			say("  %-8s %s", list.name, escape(path, false))
+		}
+	}
+	say("")
+	for _, line := range v.Trace {
+		detail := line.Detail
+		if detail != "" {
+			detail = "  " + detail
+		}
+		say("%2d  %-18s %-11s%s", line.Step, line.Name, line.Answer, escape(detail, false))
+	}
+	if rules := policy.SuggestRules(f, v, in); len(rules) > 0 {
+		say("")
+		say("These rules would allow it:")
+		for _, r := range rules {
+			say("  %s", escape(r.String(), false))
+		}
+	}
+}
+
+// because says in one line which step decided, and by what.
+func because(v policy.Verdict) string {
+	text := fmt.Sprintf("step %d: %s", v.Step, v.Reason)
+	if v.Sub != "" {
+		text += " (" + v.Sub + ")"
+	}
+	if v.Rule != "" {
+		text += " " + v.Rule
+	}
+	return text
+}

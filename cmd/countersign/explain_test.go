@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func runExplain(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(append([]string{"explain"}, args...), &streams{In: os.Stdin, Out: &out, Err: &errs})
+	return code, out.String(), errs.String()
+}
+
+func TestExplain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		code   int
+		stdout []string
+		stderr string
+	}{
+		{"words", []string{"--", "git", "status"}, 0, []string{"ALLOW  step 10: safe_read", "covered  git status"}, ""},
+		{"one text", []string{"--", "ls; rm -rf build"}, 0, []string{"ASK  step 13: approval_required", "new      rm -rf build", "bash(rm -rf build)"}, ""},
+		{"words are not a text", []string{"--", "echo", "x; rm y"}, 0, []string{"ALLOW  step 10", "echo 'x; rm y'"}, ""},
+		{"options of the command", []string{"--mode", "plan", "--", "rm", "--deny", "x"}, 0, []string{"DENY  step 3: plan_readonly"}, ""},
+		{"deny", []string{"--deny", "Bash(rm:*)", "--", "sudo rm x"}, 0, []string{"DENY  step 4: rule_deny bash(rm:*)"}, ""},
+		{"rule-deny is the same", []string{"--rule-deny", "Bash(rm:*)", "--", "sudo rm x"}, 0, []string{"DENY  step 4"}, ""},
+		{"a comma in a rule", []string{"--allow", "Bash(make {a,b})", "--", "make a"}, 0, []string{"ALLOW  step 8: rule_allow bash(make {a,b})"}, ""},
+		{"every step has a line", []string{"--", "make"}, 0, []string{" 1  fixed constraints", "13  approval"}, ""},
+		{"auto mode", []string{"--mode", "auto", "--", "make"}, 0, []string{"ASK  step 12: classifier_failed", "a classifier would be asked"}, ""},
+		{"another tool", []string{"--tool", "Write", "--mode", "acceptEdits", "--", "notes.txt"}, 0, []string{"ALLOW  step 11: accept_edits", "writes"}, ""},
+		{"arguments as JSON", []string{"--tool", "WebFetch", "--args", `{"url":"https://a.example.org"}`, "--deny", "WebFetch(domain:example.org)"}, 0, []string{"DENY  step 4"}, ""},
+		{"URL", []string{"--tool", "WebFetch", "--allow", "WebFetch(domain:example.org)", "--", "https://example.org/x"}, 0, []string{"ALLOW  step 8"}, ""},
+		{"Windows on any machine", []string{"--platform", "windows", "--mode", "bypass", "--", "rm -rf C:/Windows"}, 0, []string{"unbounded_destruction"}, ""},
+		{"hidden characters are spelled out", []string{"--", "echo \u202ex"}, 0, []string{`\u202e`, "opaque"}, ""},
+		{"no command", nil, 2, nil, "nothing to explain"},
+		{"both", []string{"--args", "{}", "--", "ls"}, 2, nil, "not both"},
+		{"bad JSON", []string{"--args", "{"}, 2, nil, "not valid JSON"},
+		{"bad mode", []string{"--mode", "yolo", "--", "ls"}, 2, nil, "yolo"},
+		{"bad rule", []string{"--deny", "Bash(", "--", "ls"}, 2, nil, "unbalanced parentheses"},
+		{"bad platform", []string{"--platform", "amiga", "--", "ls"}, 2, nil, "amiga"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := runExplain(t, tt.args...)
+			if code != tt.code {
+				t.Errorf("exit status %d, want %d\n%s%s", code, tt.code, stdout, stderr)
+			}
+			for _, want := range tt.stdout {
+				if !strings.Contains(stdout, want) {
+					t.Errorf("output lacks %q:\n%s", want, stdout)
+				}
+			}
+			if !strings.Contains(stderr, tt.stderr) {
+				t.Errorf("error output lacks %q:\n%s", tt.stderr, stderr)
+			}
+		})
+	}
+}
+
+func TestExplainJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, stdout, stderr := runExplain(t, "--json", "--mode", "bypass", "--", "echo x > .env")
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, stderr)
+	}
+	var got explanation
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Outcome != "ask" || got.Reason != "dangerous_path" || len(got.Trace) != 13 || len(got.Writes) != 1 || got.Risk.Level != "high" {
+		t.Errorf("unexpected answer: %s", stdout)
+	}
+}
+
+func TestExplainBatch(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cases.jsonl")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"id":"one","tool":"Bash","args":{"command":"ls"},"expected":"allow"}` + "\n")
+	code, stdout, stderr := runExplain(t, "--batch", file)
+	if code != 0 || !strings.Contains(stdout, `"id":"one","outcome":"allow"`) || stderr != "" {
+		t.Errorf("exit status %d\n%s%s", code, stdout, stderr)
+	}
+	write(`{"id":"two","tool":"Bash","args":{"command":"ls"},"expected":"deny"}` + "\n")
+	code, _, stderr = runExplain(t, "--batch", file)
+	if code != 1 || !strings.Contains(stderr, "two: expected deny, got allow") {
+		t.Errorf("a mismatch must end with 1 and be told: %d, %q", code, stderr)
+	}
+	if code, _, stderr = runExplain(t, "--batch", file+".missing"); code != 1 || stderr == "" {
+		t.Errorf("a missing file must end with 1 and be told: %d, %q", code, stderr)
+	}
+}

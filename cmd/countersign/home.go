@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"countersign/backend/config"
+	"countersign/backend/desk"
+	"countersign/backend/wire"
+)
+
+// How a client meets the core.
+const (
+	dialTimeout  = 2 * time.Second
+	startTimeout = 3 * time.Second // how long a client waits for a core it started
+)
+
+// userHome returns the home directory from the account database. A hook must not believe $HOME: a repository's
+// settings can set it.
+func userHome() (string, error) {
+	u, err := user.Current()
+	if err != nil {
+		return "", fmt.Errorf("find the home directory of this account: %w", err)
+	}
+	if !filepath.IsAbs(u.HomeDir) {
+		return "", fmt.Errorf("the home directory of this account, %q, is not an absolute path", u.HomeDir)
+	}
+	return u.HomeDir, nil
+}
+
+// directories resolves where state, configuration and the socket are, from the environment.
+func directories() (config.Dirs, error) {
+	return config.Resolve(os.Getenv("COUNTERSIGN_HOME"), os.Getenv)
+}
+
+// binaries returns the absolute paths of this program and of the init beside it.
+func binaries() (self, init string, err error) {
+	self, err = os.Executable()
+	if err != nil {
+		return "", "", err
+	}
+	if self, err = filepath.EvalSymlinks(self); err != nil {
+		return "", "", err
+	}
+	return self, filepath.Join(filepath.Dir(self), "countersign-init"), nil
+}
+
+// dial connects to the core, or says how to start one.
+func dial(ctx context.Context, dirs config.Dirs, pinned string) (*wire.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return wire.Dial(ctx, wire.DialOptions{Socket: dirs.Socket(), PinnedCore: pinned})
+}
+
+// dialOrStart connects to the core and starts one where nobody answers, unless that is forbidden. The core gets a
+// composed environment, never the caller's.
+func dialOrStart(ctx context.Context, dirs config.Dirs, pinned string, start bool) (*wire.Client, error) {
+	client, err := dial(ctx, dirs, pinned)
+	if err == nil || !start || !errors.Is(err, wire.ErrNoCore) {
+		return client, err
+	}
+	self, _, berr := binaries()
+	if berr != nil {
+		return nil, errors.Join(err, berr)
+	}
+	env, eerr := coreEnvironment(dirs)
+	if eerr != nil {
+		return nil, errors.Join(err, eerr)
+	}
+	if serr := desk.StartCore(self, []string{"serve", "--background"}, env); serr != nil {
+		return nil, errors.Join(err, serr)
+	}
+	deadline := time.Now().Add(startTimeout)
+	for time.Now().Before(deadline) {
+		if client, err = dial(ctx, dirs, pinned); err == nil || !errors.Is(err, wire.ErrNoCore) {
+			return client, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return nil, err
+}
+
+// coreEnvironment composes the environment of a core that a client starts.
+func coreEnvironment(dirs config.Dirs) ([]string, error) {
+	home, err := userHome()
+	if err != nil {
+		return nil, err
+	}
+	env := []string{"HOME=" + home, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"}
+	if dirs.Home != "" {
+		env = append(env, "COUNTERSIGN_HOME="+dirs.Home)
+	}
+	switch runtime.GOOS {
+	case "linux":
+		run := fmt.Sprintf("/run/user/%d", os.Getuid())
+		if info, err := os.Lstat(run); err == nil && info.IsDir() {
+			env = append(env, "XDG_RUNTIME_DIR="+run)
+			if info, err := os.Lstat(run + "/bus"); err == nil && info.Mode()&os.ModeSocket != 0 {
+				env = append(env, "DBUS_SESSION_BUS_ADDRESS=unix:path="+run+"/bus")
+			}
+		}
+	case "windows":
+		// Windows programs need these to find the system at all.
+		for _, name := range []string{"SystemRoot", "SystemDrive", "USERPROFILE", "LOCALAPPDATA", "APPDATA", "TEMP"} {
+			env = append(env, name+"="+os.Getenv(name))
+		}
+	}
+	return env, nil
+}
+
+// sentenceOf turns an error into what a person reads: the sentence of its code, with a hint where there is one.
+func sentenceOf(err error) string {
+	var we *wire.Error
+	if errors.As(err, &we) {
+		return wireSentence(we)
+	}
+	text := err.Error()
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" && !strings.Contains(text, hinted.Hint()) {
+		text += "\n" + hinted.Hint()
+	}
+	return text
+}

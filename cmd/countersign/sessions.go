@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"countersign/backend/policy"
+	"countersign/backend/wire"
+)
+
+type sessionsCmd struct {
+	List   sessionsListCmd   `cmd:"" default:"withargs" help:"List agents' sessions."`
+	Resume sessionsResumeCmd `cmd:"" help:"Resume a paused session.\n\nExample: countersign sessions resume 3f9a1c20"`
+}
+
+type sessionsListCmd struct {
+	All  bool `help:"Also those that ended."`
+	JSON bool `help:"Print as JSON."`
+}
+
+func (c *sessionsListCmd) Run(s *streams) error {
+	return withCore(func(ctx context.Context, client *wire.Client) error {
+		var list wire.Sessions
+		if err := client.Do(ctx, wire.ActionListSessions, wire.ListSessions{Ended: c.All}, &list); err != nil {
+			return err
+		}
+		if c.JSON {
+			return printJSON(s.Out, list.Sessions)
+		}
+		if len(list.Sessions) == 0 {
+			_, err := fmt.Fprintln(s.Out, "No agent is in session.")
+			return err
+		}
+		for _, x := range list.Sessions {
+			state := "live"
+			if !x.EndedAt.IsZero() {
+				state = "ended"
+			}
+			if x.Paused != "" {
+				state = "paused: " + escape(x.Paused, false)
+			}
+			fmt.Fprintf(s.Out, "%s  %-8s mode %-11s %s  (process %d)  %s\n", shortID(x.ID), escape(x.Agent, false), x.Mode, escape(x.Project, false), x.Root.PID, state)
+		}
+		return nil
+	})
+}
+
+type sessionsResumeCmd struct {
+	ID string `arg:"" help:"The session's id, or its last characters."`
+}
+
+func (c *sessionsResumeCmd) Run(s *streams) error {
+	return withSession(c.ID, func(ctx context.Context, client *wire.Client, x wire.Session) error {
+		if err := doAsOwner(ctx, client, wire.ActionResumeSession, wire.ResumeSession{Session: x.ID}, nil); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintln(s.Out, "Resumed.")
+		return err
+	})
+}
+
+type modeCmd struct {
+	ID   string `arg:"" help:"The session's id, or its last characters."`
+	Mode string `arg:"" help:"ask, acceptEdits, plan, auto or bypass."`
+}
+
+func (c *modeCmd) Run(s *streams) error {
+	mode, err := policy.ParseMode(c.Mode)
+	if err != nil {
+		return err
+	}
+	return withSession(c.ID, func(ctx context.Context, client *wire.Client, x wire.Session) error {
+		var state wire.PermissionState
+		in := wire.SetPermissionMode{Session: x.ID, Mode: mode, ExpectedVersion: x.ModeVersion}
+		if err := doAsOwner(ctx, client, wire.ActionSetPermissionMode, in, &state); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(s.Out, "Mode is %s now (version %d).\n", state.Mode, state.Version)
+		return err
+	})
+}
+
+// withSession finds the session an id means and runs fn with it.
+func withSession(id string, fn func(context.Context, *wire.Client, wire.Session) error) error {
+	return withCore(func(ctx context.Context, client *wire.Client) error {
+		var list wire.Sessions
+		if err := client.Do(ctx, wire.ActionListSessions, wire.ListSessions{}, &list); err != nil {
+			return err
+		}
+		x, err := findByID(list.Sessions, id, func(x wire.Session) string { return x.ID }, "session", "countersign sessions")
+		if err != nil {
+			return err
+		}
+		return fn(ctx, client, x)
+	})
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+
+	"countersign/backend/wire"
+)
+
+// wireSentence says what an error code of the core means and what to do. {name} stands for an argument of the error.
+func wireSentence(e *wire.Error) string {
+	text, ok := codeSentences[e.Code]
+	if !ok {
+		text = "the core refused: " + e.Code
+		if e.Args["detail"] != "" {
+			text += " ({detail})"
+		}
+	}
+	for name, value := range e.Args {
+		text = strings.ReplaceAll(text, "{"+name+"}", escape(value, false))
+	}
+	if hint := e.Args["hint"]; hint != "" && !strings.Contains(text, hint) {
+		text += "\n" + escape(hint, true)
+	}
+	return text
+}
+
+var codeSentences = map[string]string{
+	"agent_not_allowed":   "this is open to the owner only, and this process descends from an agent. Run it from a terminal that no agent started.",
+	"already_answered":    "that approval was already answered: {outcome}. Nothing was changed by this answer.",
+	"approval_mismatch":   "what would run is no longer what was approved ({what} changed). Propose the call again.",
+	"bad_arguments":       "the request is not understood: {problem}",
+	"bad_directory":       "the directory {path} cannot be used: {problem}",
+	"bad_target":          "the file {path} cannot be used: {problem}",
+	"capability_denied":   "this process does not hold {capability}.",
+	"admission_mismatch":  "the same call was already proposed with other content; it must be proposed under a new id.",
+	"cancelled":           "cancelled.",
+	"conflict":            "the mode changed meanwhile: it is {mode}, version {version}. Look again and repeat.",
+	"identity_missing":    "the core cannot tell which agent process is asking, so it denies.",
+	"internal_error":      "the core met a fault of its own and denied. Its log says more.",
+	"invalid_mode":        "{mode} is not a permission mode. The modes are ask, acceptEdits, plan, auto and bypass.",
+	"invalid_rule":        "a rule cannot be read ({where}): {problem}",
+	"invalid_offer":       "that offer was not made for this approval. Look at it again with: countersign pending",
+	"passphrase_unset":    "no desk passphrase is set, so terminals cannot answer. Stop the core and run: countersign serve --set-passphrase",
+	"no_terminal":         "a passphrase counts only when it is typed on a terminal.",
+	"not_run_here":        "this call is not one that runs here.",
+	"presence_required":   "answering from a terminal needs the desk passphrase.",
+	"receipt_failed":      "the receipt could not be written, so the call did not run: {detail}",
+	"sandbox_unavailable": "the sandbox cannot be shown to hold here ({protection}), so commands do not run.",
+	"session_ended":       "the agent's session has ended.",
+	"session_paused":      "this session is paused: {why}. The owner resumes it with: countersign sessions resume {session}",
+	"stale_version":       "the approval changed since it was shown. Look at it again with: countersign pending",
+	"start_failed":        "the command could not be started inside its boundary: {detail}",
+	"too_large":           "the request is larger than {limit} bytes.",
+	"too_many_sessions":   "too many sessions are open (limit {limit}).",
+	"unknown_action":      "the core does not know {action}: it is older or newer than this program. Restart it.",
+	"unknown_call":        "there is no such call.",
+	"unknown_question":    "there is no such approval.",
+	"unknown_rule":        "there is no such saved rule.",
+	"unknown_session":     "there is no such session.",
+	"passphrase_wrong":    "that is not the desk passphrase.",
+	"passphrase_wait":     "too many wrong passphrases: {detail}.",
+	"expired":             "its time is over: nobody answered it in time, or it was not used in time.",
+	"origin_gone":         "the agent that asked is gone.",
+	"answered_in_agent":   "it was answered in the agent itself.",
+	"already_redeemed":    "this call has already run; its id is good for one execution.",
+	"not_allowed":         "this call is not allowed: it still waits, or it was denied.",
+	"comment_too_long":    "the note is too long: {detail}.",
+	"no_space":            "no space is left on the disk of the desk's state, so nothing was recorded and nothing is allowed.",
+}
