@@ -24,6 +24,9 @@ import (
 	"countersign/backend/wire"
 )
 
+// throwAwayFactor is the cost of a guess at the passphrase of a throw-away desk (state.IdentityOptions.WorkFactor).
+const throwAwayFactor = 10
+
 // Agents tells agents' processes from others; the adapters implement it.
 type Agents interface {
 	// Match finds the root process of the named agent in a chain that starts with the peer, and says whether it is
@@ -47,6 +50,9 @@ type Options struct {
 	Passphrase func() (state.Secret, error)
 	// Create allows a new identity to be made where there is none.
 	Create bool
+	// ThrowAway says that nothing of this desk outlives the process that made its passphrase, so guessing at it need not
+	// be made expensive: a demonstration, a test.
+	ThrowAway bool
 	// Version of the program, for status.
 	Version string
 	Clock   approval.Clock
@@ -124,9 +130,11 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 			_ = d.store.Close()
 		}
 	}()
-	if d.identity, err = state.OpenIdentity(ctx, d.store, state.IdentityOptions{
-		Store: o.Config.Identity.Store, Dir: o.Dirs.State, Passphrase: o.Passphrase, Create: o.Create,
-	}); err != nil {
+	identity := state.IdentityOptions{Store: o.Config.Identity.Store, Dir: o.Dirs.State, Passphrase: o.Passphrase, Create: o.Create}
+	if o.ThrowAway {
+		identity.WorkFactor = throwAwayFactor
+	}
+	if d.identity, err = state.OpenIdentity(ctx, d.store, identity); err != nil {
 		return nil, err
 	}
 	if d.receipts, err = state.OpenReceipts(o.Dirs.State, d.store, d.identity, state.SegmentBytes(o.Config.Receipts.SegmentBytes)); err != nil {

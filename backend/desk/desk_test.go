@@ -107,7 +107,7 @@ func (f *fixture) open() {
 	}
 	f.desk, err = desk.Open(context.Background(), desk.Options{
 		Dirs: dirs, Config: conf, OwnerHome: "/home/owner", Binary: "/opt/countersign/countersign", Init: sandboxtest.Init(f.t),
-		Agents: testAgents{}, Create: true, Clock: f.clock,
+		Agents: testAgents{}, Create: true, ThrowAway: true, Clock: f.clock,
 		Passphrase: func() (desk.Secret, error) { return desk.NewSecret(passphrase), nil },
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ type fileVault struct {
 }
 
 func newFileVault(o IdentityOptions) *fileVault {
-	v := &fileVault{path: filepath.Join(o.Dir, KeyFile), passphrase: o.Passphrase, workFactor: o.workFactor}
+	v := &fileVault{path: filepath.Join(o.Dir, KeyFile), passphrase: o.Passphrase, workFactor: o.WorkFactor}
 	if v.workFactor == 0 {
 		v.workFactor = fileWorkFactor
 	}

@@ -86,7 +86,9 @@ type IdentityOptions struct {
 	// Timeout limits every single call into the keyring. Zero: 5 s.
 	Timeout time.Duration
 
-	workFactor int // of the file's passphrase, for tests; zero: fileWorkFactor
+	// WorkFactor is log2 of the cost of one guess at a new file's passphrase (scrypt). Zero: 18, about a second. Less is
+	// right only for a throw-away desk, whose passphrase is random and never leaves the process.
+	WorkFactor int
 }
 
 // vault is a place that keeps one key.

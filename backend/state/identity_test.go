@@ -23,7 +23,7 @@ const cheapFactor = 2
 
 func fileOptions(dir, passphrase string) IdentityOptions {
 	return IdentityOptions{
-		Store: IdentityFile, Dir: dir, Create: true, workFactor: cheapFactor,
+		Store: IdentityFile, Dir: dir, Create: true, WorkFactor: cheapFactor,
 		Passphrase: func() (Secret, error) { return NewSecret(passphrase), nil },
 	}
 }
@@ -91,7 +91,7 @@ func TestFileIdentity(t *testing.T) {
 	if _, err := OpenIdentity(ctx, s, o); err != nil || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
-	o.workFactor = 0 // the file's own factor is what counts for opening
+	o.WorkFactor = 0 // the file's own factor is what counts for opening
 	if _, err := OpenIdentity(ctx, s, o); err != nil {
 		t.Error(err)
 	}

@@ -121,7 +121,7 @@ func (d *demo) prepare(ctx context.Context, home string) error {
 	}
 	pass := desk.NewSecret(rand.Text())
 	if d.core, err = startCore(ctx, dirs, coreOptions{
-		passphrase: &passphraseAsker{streams: d.s, fixed: &pass},
+		passphrase: &passphraseAsker{streams: d.s, fixed: &pass}, throwAway: true,
 		// The demo agent is this very process, and so is its core: whoever connects is the agent, and never the owner.
 		agents: agents.Known().With("demo", func(wire.Process) (match, verified bool) { return true, false }),
 	}); err != nil {

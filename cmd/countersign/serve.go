@@ -35,6 +35,7 @@ func (c *serveCmd) Run(s *streams) error {
 	ask := newPassphraseAsker(s, !c.Background)
 	core, err := startCore(ctx, dirs, coreOptions{passphrase: ask, setPassphrase: c.SetPassphrase, log: s, agents: agents.Known()})
 	if err != nil {
+		fmt.Fprintf(s.Err, "countersign: the core did not start. Configuration: %s, state: %s\n", dirs.File(), dirs.State)
 		return err
 	}
 	fmt.Fprintf(s.Err, "Countersign is running. Socket: %s. Stop it with Ctrl-C; agents are then refused.\n", dirs.Socket())
@@ -54,6 +55,7 @@ type coreOptions struct {
 	setPassphrase bool
 	log           *streams // nil: no log
 	agents        agents.Table
+	throwAway     bool
 }
 
 // core is a desk with its server.
@@ -85,7 +87,7 @@ func startCore(ctx context.Context, dirs config.Dirs, o coreOptions) (*core, err
 	}
 	d, err := desk.Open(ctx, desk.Options{
 		Dirs: dirs, Config: conf, OwnerHome: home, Binary: self, Init: initPath, Agents: o.agents,
-		OwnPaths: claude.OwnPaths(home), Passphrase: o.passphrase.identity(conf), Create: true, Version: version, Log: log,
+		OwnPaths: claude.OwnPaths(home), Passphrase: o.passphrase.identity(conf), Create: true, ThrowAway: o.throwAway, Version: version, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -112,6 +114,9 @@ func startCore(ctx context.Context, dirs config.Dirs, o coreOptions) (*core, err
 // ensurePassphrase sets the desk passphrase when it was asked for, or when this is the first start and a terminal is
 // there. Without one, terminals cannot answer; nothing else depends on it.
 func (c *core) ensurePassphrase(o coreOptions) error {
+	if o.throwAway {
+		return nil // nobody answers in a terminal
+	}
 	has, err := c.desk.HasPassphrase()
 	if err != nil || has && !o.setPassphrase {
 		return err
