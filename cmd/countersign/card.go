@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"countersign/backend/desk"
 	"countersign/backend/policy"
@@ -13,7 +16,8 @@ import (
 )
 
 // printCard shows one approval: the sentence, the exact command, where and inside which boundary it would run, why it
-// is asked, and at last the agent's own words. The command is wrapped by the terminal, never cut.
+// is asked, and at last the agent's own words. The command is wrapped, never cut; every further line of a row begins
+// with a mark, so that no text of an agent can pass for a row of its own.
 func printCard(w io.Writer, q wire.Question, now time.Time) {
 	var card desk.Card
 	if err := json.Unmarshal(q.Detail, &card); err != nil {
@@ -25,9 +29,16 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 		identity = "verified"
 	}
 	fmt.Fprintf(w, "%s  %s  [%s risk]\n", shortID(q.ID), escape(q.Prompt, false), escape(q.Risk, false))
+	width := outputWidth(w) - len(rowIndent)
 	row := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(w, "    %-10s %s\n", name, strings.ReplaceAll(text, "\n", "\n               "))
+		for i, line := range wrap(text, width) {
+			switch {
+			case text == "":
+			case i == 0:
+				fmt.Fprintf(w, "    %-10s %s\n", name, line)
+			default:
+				fmt.Fprintf(w, "%s%s\n", rowIndent, line)
+			}
 		}
 	}
 	row("who", fmt.Sprintf("%s, identity %s (%s, process %d)", escape(card.Agent, false), identity, escape(card.Program, false), card.PID))
@@ -75,7 +86,56 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 	if !q.ExpiresAt.IsZero() {
 		row("expires", "in "+max(q.ExpiresAt.Sub(now), 0).Round(time.Second).String())
 	}
-	row("answer", fmt.Sprintf("countersign answer %s allow | deny", shortID(q.ID)))
+}
+
+// printWaiting shows an approval with how to answer it.
+func printWaiting(w io.Writer, q wire.Question, now time.Time) {
+	printCard(w, q, now)
+	fmt.Fprintf(w, "    %-10s countersign answer %s allow | deny\n", "answer", shortID(q.ID))
+}
+
+// rowIndent begins every further line of a row.
+const rowIndent = "             | "
+
+// The widths that rows are wrapped to, in columns.
+const (
+	defaultWidth = 100
+	leastWidth   = 40
+)
+
+// outputWidth is how wide the person's terminal is.
+func outputWidth(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			return max(columns, leastWidth)
+		}
+	}
+	return defaultWidth
+}
+
+// wrap breaks text into lines of at most width columns, at its own line ends and wherever a line is full: at no word, so
+// that nothing of a command is moved or lost. A character that is not ASCII counts as two columns, the most it can take.
+func wrap(text string, width int) []string {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		start, used := 0, 0
+		for i, r := range line {
+			columns := 1
+			switch {
+			case r == '\t':
+				columns = 8
+			case r >= 0x80:
+				columns = 2
+			}
+			if used+columns > width && i > start {
+				lines = append(lines, line[start:i])
+				start, used = i, 0
+			}
+			used += columns
+		}
+		lines = append(lines, line[start:])
+	}
+	return lines
 }
 
 // boundaryWords says inside which boundary a call would run, and claims nothing beyond what is so.

@@ -56,7 +56,7 @@ func (c *pendingCmd) Run(s *streams) error {
 			if i > 0 {
 				fmt.Fprintln(s.Out)
 			}
-			printCard(s.Out, q, time.Now())
+			printWaiting(s.Out, q, time.Now())
 		}
 		return nil
 	})
@@ -184,7 +184,7 @@ func (c *watchCmd) Run(s *streams) error {
 	}
 	if !c.JSON {
 		for _, q := range list.Questions {
-			printCard(s.Out, q, time.Now())
+			printWaiting(s.Out, q, time.Now())
 		}
 		fmt.Fprintf(s.Err, "%d waiting. Following; Ctrl-C ends it.\n", len(list.Questions))
 	}
@@ -216,7 +216,7 @@ func printFrame(w io.Writer, f wire.Frame) {
 	switch f.Frame {
 	case wire.FrameQuestionAsked:
 		if json.Unmarshal(f.Data, &q) == nil {
-			printCard(w, q, time.Now())
+			printWaiting(w, q, time.Now())
 		}
 	case wire.FrameQuestionClosed:
 		if json.Unmarshal(f.Data, &q) == nil {
