@@ -1,0 +1,6 @@
+package fixture
+
+// #include <stdlib.h>
+import "C" // want cgo
+
+func system() { C.system(nil) }
