@@ -12,30 +12,31 @@ import (
 
 // access is one path that a call reads or writes.
 type access struct {
-	text      string // as written
-	write     bool
-	remove    bool   // deletes or moves away
-	recursive bool   // reaches what is below
-	redirect  bool   // a redirection of the shell, which an allow rule for the command does not cover
-	lexical   string // absolute; "" when it cannot be told
-	resolved  string // after every link; "" when it cannot be told
-	keys      []string
-	pattern   string // absolute pattern, for a word that the shell expands
-	globbed   bool
-	dynamic   bool // the path is not, or not wholly, known
-	assumed   bool // relies on HOME or PWD
-	denyOnly  bool
-	exists    bool
-	isDir     bool
-	inside    bool   // in the roots, lexically and after links
-	refused   string // why it must not be touched: remote, device, magic_link …
-	odd       string // pathid.Suspicious
-	oddRead   bool   // odd matters for a read too: on this platform the path may be another file
-	dangerous string // the dangerous file or directory it names
-	secret    string // the secret material it names
-	reach     []string
-	reachMore bool // reach is not all
-	command   int  // or -1
+	text       string // as written
+	write      bool
+	remove     bool   // deletes or moves away
+	recursive  bool   // reaches what is below
+	skipHidden bool   // and leaves out hidden names there
+	redirect   bool   // a redirection of the shell, which an allow rule for the command does not cover
+	lexical    string // absolute; "" when it cannot be told
+	resolved   string // after every link; "" when it cannot be told
+	keys       []string
+	pattern    string // absolute pattern, for a word that the shell expands
+	globbed    bool
+	dynamic    bool // the path is not, or not wholly, known
+	assumed    bool // relies on HOME or PWD
+	denyOnly   bool
+	exists     bool
+	isDir      bool
+	inside     bool   // in the roots, lexically and after links
+	refused    string // why it must not be touched: remote, device, magic_link …
+	odd        string // pathid.Suspicious
+	oddRead    bool   // odd matters for a read too: on this platform the path may be another file
+	dangerous  string // the dangerous file or directory it names
+	secret     string // the secret material it names
+	reach      []string
+	reachMore  bool // reach is not all
+	command    int  // or -1
 }
 
 // Limits of what is looked at on the filesystem during one examination.
@@ -98,15 +99,9 @@ func (x *analysis) locate(a *access, base, name string) {
 			a.recursive = false
 			return
 		}
-		a.reach, a.reachMore = x.below(a.resolved, a.skipsHidden())
+		a.reach, a.reachMore = x.below(a.resolved, a.skipHidden)
 	}
 }
-
-// skipsHidden is for readers that leave out hidden files by themselves.
-func (a *access) skipsHidden() bool { return a.pattern == skipHidden }
-
-// skipHidden in a proto access's pattern asks locate to leave out hidden names.
-const skipHidden = "\x00hidden"
 
 func refusalOf(err error) string {
 	for _, known := range [...]struct {
@@ -221,7 +216,7 @@ func (x *analysis) below(dir string, skipHidden bool) (files []string, more bool
 	for len(queue) > 0 {
 		here := queue[0]
 		queue = queue[1:]
-		entries, err := x.view.ReadDir(here, maxReach)
+		entries, err := x.view.ReadDir(here, maxReach+1)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				continue

@@ -244,6 +244,10 @@ func (x *analysis) simple(words []word, s scope, dirs places) flow {
 	if !words[0].known || words[0].glob || words[0].text == "" {
 		return x.unknownName(c, s, dirs)
 	}
+	if misread(words[0]) {
+		x.opaqueCommand(c, "a command that begins with a word of the shell")
+		x.everySuffix(c, 1, s, dirs)
+	}
 	if x.defined[c.name] {
 		c.function = true
 	}
@@ -252,6 +256,16 @@ func (x *analysis) simple(words []word, s scope, dirs places) flow {
 	x.operands(c, at, dirs)
 	x.executing(c)
 	return f
+}
+
+// misread reports whether the first word of a command is one that a shell would not take for a program: an assignment or
+// a keyword, unquoted, where the parser saw none. Then shell and parser disagree about where the command starts.
+func misread(w word) bool {
+	if w.quoted {
+		return false
+	}
+	_, _, assigns := splitAssign(w.text)
+	return assigns || w.text == "!" || syntax.IsKeyword(w.text) && w.text != "time"
 }
 
 // unknownName handles a command whose name nobody can read: it is opaque, and what stands before the first unknown is

@@ -83,11 +83,7 @@ func plainNames(p pathid.Platform, roots []string, path string) []string {
 	return out
 }
 
-// dangerousPath names the dangerous file or directory that path is or lies in, or "".
-func dangerousPath(p pathid.Platform, roots []string, path string) string {
-	return dangerousIn(plainNames(p, roots, path))
-}
-
+// dangerousIn names the dangerous file or directory that a path of these plain names is or lies in, or "".
 func dangerousIn(names []string) string {
 	for i, name := range names {
 		if dangerousFiles[name] || isEnvFile(name) {

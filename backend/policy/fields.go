@@ -130,6 +130,9 @@ func fieldsOf(list [][]piece, pick map[[2]int]string) []word {
 type fieldBuilder struct {
 	out     []word
 	cur     word
+	text    []byte // of cur; words of many pieces would else be copied for every piece
+	pattern []byte
+	prefix  []byte
 	started bool
 	broken  bool // an unknown piece was seen in cur
 }
@@ -161,8 +164,8 @@ func (f *fieldBuilder) put(p piece, start bool) {
 		return
 	}
 	w := &f.cur
-	w.text += p.text
-	w.pattern += p.pattern
+	f.text = append(f.text, p.text...)
+	f.pattern = append(f.pattern, p.pattern...)
 	w.assumed = w.assumed || p.assumed
 	w.glob = w.glob || p.glob
 	w.quoted = w.quoted || p.quoted
@@ -175,16 +178,18 @@ func (f *fieldBuilder) put(p piece, start bool) {
 		f.broken = true
 	}
 	if !f.broken {
-		w.prefix += p.text
+		f.prefix = append(f.prefix, p.text...)
 	}
 }
 
 func (f *fieldBuilder) flush() {
 	if f.started {
 		f.cur.tame = f.cur.tame && !f.cur.known
+		f.cur.text, f.cur.pattern, f.cur.prefix = string(f.text), string(f.pattern), string(f.prefix)
 		f.out = append(f.out, f.cur)
 	}
 	f.started, f.broken, f.cur = false, false, word{}
+	f.text, f.pattern, f.prefix = f.text[:0], f.pattern[:0], f.prefix[:0]
 }
 
 func (f *fieldBuilder) done(out []word) []word {

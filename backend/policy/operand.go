@@ -168,7 +168,7 @@ func (x *analysis) use(c *command, u *usage, dirs places) {
 	operands = operands[min(skip, len(operands)):]
 	proto := access{recursive: recursive}
 	if u.hidden && !u.has(flags, "u. --hidden --no-ignore --unrestricted") {
-		proto.pattern = skipHidden
+		proto.skipHidden = true
 	}
 	if recursive && u.read && len(operands) == 0 && u.skip > 0 {
 		operands = []word{lit(".")}

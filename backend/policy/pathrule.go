@@ -15,8 +15,6 @@ type pathContext struct {
 	home     string   // match key, or ""
 }
 
-func (f *Facts) pathContext() pathContext { return f.paths }
-
 // anchored is a path rule made absolute for one call.
 type anchored struct {
 	patterns []string

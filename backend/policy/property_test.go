@@ -264,7 +264,7 @@ func TestSurroundingsHideNothing(t *testing.T) {
 	surroundings := []string{
 		"%s", "ls && %s", "%s; ls", "( %s )", "{ %s; }", "if true; then %s; fi", "while %s; do :; done", "! %s", "%s &", "%s | cat",
 		"echo $(%s)", "x=$(%s)", "f() { %s; }; f", "for i in 1; do %s; done", "case x in x) %s;; esac", "cat <(%s)", "time %s",
-		"true || %s", "cd sub; %s", "%s > /dev/null", "echo \"`%s`\"", "coproc %s",
+		"true || %s", "cd sub; %s", "%s > /dev/null", "echo \"`%s`\"",
 	}
 	rule, err := ParseRule("bash(rm:*)")
 	if err != nil {

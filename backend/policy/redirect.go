@@ -120,6 +120,10 @@ func harmlessDevice(name string) bool {
 
 // access records that a word names a path, once for every directory it may be relative to.
 func (x *analysis) access(w word, proto access, dirs places) []int {
+	if len(x.f.accesses) >= maxAccesses {
+		x.opaque("too many paths")
+		return nil
+	}
 	proto.text = w.text
 	var out []int
 	put := func(a access) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// RuleSet is in input.go. Index returns a copy of it that finds the rules for a command by the name of its program, so
+// Index returns a copy of the rules that finds the rules for a command by the name of its program, so
 // that thousands of rules cost little. The copy's Rules must not be changed afterwards; a RuleSet without an index gives
 // the same answers by looking at every rule.
 func (s RuleSet) Index() RuleSet {

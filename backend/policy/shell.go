@@ -149,15 +149,6 @@ func (x *analysis) survey(file *syntax.File) {
 	})
 }
 
-// define notes a function. One that has the name of a command this package knows would change what that name means.
-func (x *analysis) define(name string) {
-	x.defined[name] = true
-	base := baseName(x.platform, name)
-	if isWrapperName(base) || builtinNames[base] || safeReads[base] != nil || name != base {
-		x.opaque("a function takes the name of a command")
-	}
-}
-
 // movesDirectory reports whether a call may change the working directory of its shell.
 func movesDirectory(n *syntax.CallExpr) bool {
 	for _, w := range n.Args {
@@ -296,9 +287,9 @@ func (x *analysis) command(cmd syntax.Command, s scope, dirs places) flow {
 		}
 		return x.stmt(cmd.Stmt, s, dirs)
 	case *syntax.CoprocClause:
-		if cmd.Name != nil {
-			x.opaque("named coprocess")
-		}
+		// The name of a coprocess is evaluated as a subscripted variable, and the parser does not see assignments before
+		// its command.
+		x.opaque("coprocess")
 		x.aside(func() flow { return x.stmt(cmd.Stmt, s, dirs) })
 		return stay(dirs)
 	}
@@ -381,53 +372,4 @@ func (x *analysis) caseClause(cmd *syntax.CaseClause, s scope, dirs places) flow
 		out = out.union(f.after())
 	}
 	return stay(out)
-}
-
-func (x *analysis) function(cmd *syntax.FuncDecl, s scope, dirs places) {
-	if cmd.Name == nil || cmd.Body == nil {
-		x.opaque("unknown syntax")
-		return
-	}
-	if forksItself(cmd) {
-		x.f.forkBomb = true
-	}
-	if x.hasCd {
-		dirs = dirs.lost()
-	}
-	x.functions++
-	x.branch++
-	x.stmt(cmd.Body, s, dirs)
-	x.branch--
-	x.functions--
-}
-
-// forksItself recognises a function that starts itself more than once at a time: the fork bomb :(){ :|:& };: in all its
-// spellings.
-func forksItself(cmd *syntax.FuncDecl) bool {
-	calls := func(st *syntax.Stmt) (n int) {
-		syntax.Walk(st, func(node syntax.Node) bool {
-			if call, ok := node.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-				if name, ok := plainWord(call.Args[0]); ok && name == cmd.Name.Value {
-					n++
-				}
-			}
-			return true
-		})
-		return n
-	}
-	found := false
-	syntax.Walk(cmd.Body, func(node syntax.Node) bool {
-		switch node := node.(type) {
-		case *syntax.BinaryCmd:
-			if (node.Op == syntax.Pipe || node.Op == syntax.PipeAll) && calls(node.X) > 0 && calls(node.Y) > 0 {
-				found = true
-			}
-		case *syntax.Stmt:
-			if node.Background && calls(node) > 0 && calls(cmd.Body) > 1 {
-				found = true
-			}
-		}
-		return !found
-	})
-	return found
 }

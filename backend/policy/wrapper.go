@@ -104,12 +104,7 @@ func isWrapperName(base string) bool {
 	return wrappers[base] != nil || textRunners[base] != "" || shells[base] || base == "find" || base == "eval"
 }
 
-// handsOver reports whether an allow rule for this program's whole name gives away whatever it is told to run.
-func handsOver(base string) bool {
-	return isWrapperName(base) && base != "find" || interpreterName(base)
-}
-
-// splitWrapper finds where the inner command starts. plain is false when an option is not known: then nobody can say.
+// split finds where the inner command starts. plain is false when an option is not known: then nobody can say.
 func (w *wrapper) split(words []word) (at int, options []string, plain bool) {
 	i := 1
 	for ; i < len(words); i++ {
