@@ -111,3 +111,7 @@ func judge(t *testing.T, file string, known map[string]bool) {
 func TestSharedCases(t *testing.T) { judge(t, sharedCases(t), pending(t)) }
 
 func TestOwnCases(t *testing.T) { judge(t, "testdata/cases.jsonl", nil) }
+
+// The faults of other programs that need a described filesystem, a principal or a gate to show; each line keeps the id it
+// is known by.
+func TestLifecycleCases(t *testing.T) { judge(t, "testdata/lifecycle.jsonl", nil) }
