@@ -193,8 +193,9 @@ func (d *Desk) Close() error {
 	}
 	d.mu.Unlock()
 	for _, p := range running {
-		_ = p.Signal(os.Kill)
+		_ = p.Signal(os.Kill) // one that just ended does not take it any more
 	}
+	d.broker.Close()
 	d.frames.Close()
 	return errors.Join(d.receipts.Close(), d.store.Close())
 }

@@ -299,7 +299,7 @@ func TestNothingOfTheCallersIsInherited(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	want := []string{"GIT_TERMINAL_PROMPT", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "SHLVL", "TERM", "TMPDIR", "USER", "_"}
+	want := []string{"GIT_TERMINAL_PROMPT", "GOFLAGS", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "SHLVL", "TERM", "TMPDIR", "USER", "_"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
@@ -331,7 +331,7 @@ func TestExplicitEnvironment(t *testing.T) {
 		t.Errorf("%q", out)
 	}
 	first := r.sink.all()[0]
-	if diff := cmp.Diff([]string{"HOME", "MINE", "PATH", "TMPDIR"}, first.Environment); diff != "" {
+	if diff := cmp.Diff([]string{"GOFLAGS", "HOME", "MINE", "PATH", "TMPDIR"}, first.Environment); diff != "" {
 		t.Error(diff)
 	}
 }

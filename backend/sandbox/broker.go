@@ -53,7 +53,7 @@ func New(o Options) *Broker {
 	return b
 }
 
-// Close frees what the broker holds open. No Start may follow; commands that run go on and still write their end records.
+// Close waits until everything that was started has ended, and frees what the broker holds open. No Start may follow.
 func (b *Broker) Close() error {
 	b.sys.close()
 	return nil

@@ -85,6 +85,13 @@ func (s *system) enter(ctx context.Context, spec Spec) (running, error) {
 		return nil, &StartError{Step: "protected paths", Err: err}
 	}
 	look.Guards = guards
+	if _, ok := env["GOFLAGS"]; !ok && slices.ContainsFunc(guards, func(g guard) bool {
+		return g.Dir && filepath.Base(g.Path) == ".git" && within(filepath.Dir(g.Path), look.Cwd)
+	}) {
+		// An empty .git stands in for the missing one. git passes over it; the go command takes it for a repository and
+		// refuses to build when it cannot ask for its state.
+		env["GOFLAGS"] = "-buildvcs=false"
+	}
 	b, err := s.box(ctx, t, spec, look, path, argv, env, stdio)
 	if err != nil {
 		s.standIns.release(h)
@@ -107,7 +114,7 @@ func (s *system) box(ctx context.Context, t *tools, spec Spec, look survey, path
 	if look.Terminal {
 		m.Flags |= flagTerminal
 	}
-	b, err := launch(ctx, t, p, m, stdio)
+	b, err := launch(ctx, &s.owners, t, p, m, stdio)
 	if err != nil {
 		var early *bubblewrapError
 		if errors.As(err, &early) {

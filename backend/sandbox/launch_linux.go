@@ -41,13 +41,15 @@ type box struct {
 
 	waited chan struct{} // closed when bubblewrap has been reaped
 
-	mu   sync.Mutex // guards pid1
-	pid1 int        // pidfd of the namespace's first process, -1 when unknown or closed
+	mu     sync.Mutex // guards what follows
+	pid1   int        // pidfd of the namespace's first process, -1 when unknown or closed
+	gone   bool       // nothing is left to kill
+	reaped bool       // bubblewrap's process id may be another's
 }
 
 // launch starts bubblewrap with the plan, tells the init the message and returns its report of the process that waits
-// for go. On an error nothing is left. ctx ends the start; afterwards it has no meaning.
-func launch(ctx context.Context, t *tools, p plan, m message, stdio [3]*os.File) (*box, error) {
+// for go. On an error nothing is left. owners counts the goroutine that reaps bubblewrap. ctx ends the start; afterwards it has no meaning.
+func launch(ctx context.Context, owners *sync.WaitGroup, t *tools, p plan, m message, stdio [3]*os.File) (*box, error) {
 	m.Handled, m.Filter, m.Rules = t.handled, t.filter, p.Rules
 	m.Status, m.Self, m.Last = fdStatus, fdSelf, fdSelf
 	m.Stdio = [3]uint32{fdStdio, fdStdio + 1, fdStdio + 2}
@@ -99,7 +101,7 @@ func launch(ctx context.Context, t *tools, p plan, m message, stdio [3]*os.File)
 	argv = append(argv, "--", fmt.Sprintf("/proc/self/fd/%d", fdSelf))
 
 	started := make(chan error)
-	go b.own(t.bubblewrap, argv, files, started)
+	owners.Go(func() { b.own(t.bubblewrap, argv, files, started) })
 	if err := <-started; err != nil {
 		return fail(&StartError{Step: "bubblewrap", Err: err})
 	}
@@ -135,9 +137,22 @@ func (b *box) own(name string, argv []string, files []*os.File, started chan<- e
 	}
 	b.process = process
 	started <- nil
+	// Until it is reaped, its process id is nobody else's, and so is its group's.
+	for errors.Is(unix.Waitid(unix.P_PID, process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
+	}
+	b.mu.Lock()
+	if b.pid1 < 0 && !b.gone {
+		b.killGroupLocked()
+	}
+	b.reaped = true
+	b.mu.Unlock()
 	_, _ = process.Wait() // its status says nothing: pid 1 reports the command's
 	close(b.waited)
 }
+
+// killGroupLocked kills bubblewrap and its child while both are still one process group. A child that has not yet asked to die
+// with its parent waits for the parent for ever when only that is killed.
+func (b *box) killGroupLocked() { _ = unix.Kill(-b.process.Pid, unix.SIGKILL) }
 
 // handshake sends the message and reads the report.
 func (b *box) handshake(data []byte) error {
@@ -213,33 +228,27 @@ func (b *box) diagnostics() string {
 func (b *box) kill() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.pid1 >= 0 {
+	switch {
+	case b.gone:
+	case b.pid1 >= 0:
 		_ = unix.PidfdSendSignal(b.pid1, unix.SIGKILL, nil, 0)
-		return
+	case !b.reaped:
+		b.killGroupLocked() // before the command
 	}
-	_ = b.process.Kill() // before the command: bubblewrap takes its child along
 }
 
 // discard kills and frees a box whose command never ran.
 func (b *box) discard() {
 	b.kill()
-	b.end()
+	_, _ = b.end() // there is no command whose end could be told
 }
 
-// end waits until the whole tree is gone and frees the box, except the control socket's content, which it returns.
+// end waits until nothing is left of the command and frees the box. When pid 1 has reported, everything it reaped for is
+// gone, and only pid 1 itself and bubblewrap are still leaving: taking namespaces down takes milliseconds that nobody
+// needs to wait for, except Broker.Close. Without a report, pid 1 was killed, and the kernel ends the rest.
 func (b *box) end() (exitReport, error) {
-	<-b.waited
-	b.mu.Lock()
-	fd := b.pid1
-	b.mu.Unlock()
-	if fd >= 0 {
-		// bubblewrap goes when pid 1 went; if it was killed itself, pid 1 is being killed by the kernel.
-		_ = unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
-		waitFor(fd, endLimit)
-	}
 	buf := make([]byte, exitSize+exitPathSize)
 	n := 0
-	_ = b.control.SetReadDeadline(time.Now().Add(time.Second))
 	for n < len(buf) {
 		got, err := b.control.Read(buf[n:])
 		if err != nil || got == 0 {
@@ -249,11 +258,22 @@ func (b *box) end() (exitReport, error) {
 	}
 	out, err := parseExit(buf[:n])
 	b.mu.Lock()
-	if b.pid1 >= 0 {
-		_ = unix.Close(b.pid1)
-		b.pid1 = -1
-	}
+	fd := b.pid1
 	b.mu.Unlock()
+	if err != nil {
+		b.kill() // whatever closed the socket, nothing may go on without it
+		<-b.waited
+		if fd >= 0 {
+			waitFor(fd, endLimit)
+		}
+	}
+	b.mu.Lock()
+	b.pid1 = -1
+	b.gone = true
+	b.mu.Unlock()
+	if fd >= 0 {
+		_ = unix.Close(fd)
+	}
 	_ = b.control.Close()
 	_ = b.status.Close()
 	_ = b.notes.Close()

@@ -174,6 +174,23 @@ func playCore(args []string) int {
 	return 0
 }
 
+// processesMentioning lists the processes whose command line holds the text: bubblewrap's names every mount.
+func processesMentioning(text string) []int {
+	var pids []int
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(line), text) {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscanf(file, "/proc/%d/cmdline", &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // processesNamed lists the processes whose command line begins with the name.
 func processesNamed(marker string) []int {
 	var pids []int

@@ -143,7 +143,7 @@ func (s *system) measure(ctx context.Context, bwrap string) (Report, *tools) {
 	if err != nil {
 		return give(lack("mounts", err.Error(), fixUnknown))
 	}
-	b, err := launch(ctx, t, p, message{Path: "/", Argv: []string{"probe"}, Cwd: "/tmp", Limits: limitsOf(capability.Limits{})}, [3]*os.File{})
+	b, err := launch(ctx, &s.owners, t, p, message{Path: "/", Argv: []string{"probe"}, Cwd: "/tmp", Limits: limitsOf(capability.Limits{})}, [3]*os.File{})
 	if err != nil {
 		var early *bubblewrapError
 		var step *StartError

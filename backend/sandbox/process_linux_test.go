@@ -2,25 +2,19 @@ package sandbox
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"countersign/backend/capability"
-	"countersign/backend/pathid"
 )
 
 func TestExitStatusAndSignals(t *testing.T) {
@@ -86,69 +80,6 @@ func TestExitDirectory(t *testing.T) {
 	s.RecordDirectory = false
 	if _, end := r.run(s); end.Directory != "" {
 		t.Errorf("not asked for: %s", end.Directory)
-	}
-}
-
-func TestBackgroundJobsEndWithTheCall(t *testing.T) {
-	r := newRig(t)
-	marker := "countersign-job-" + filepath.Base(filepath.Dir(r.workspace)) + fmt.Sprint(os.Getpid())
-	start := time.Now()
-	_, end := r.run(r.spec(fmt.Sprintf("for i in 1 2 3; do setsid -f bash -c 'exec -a %s sleep 1000'; done; nohup sleep 1000 & sleep 0.1; exit 5", marker)))
-	if status(end) != 5 || time.Since(start) > 20*time.Second {
-		t.Errorf("%d after %v", status(end), time.Since(start))
-	}
-	if left := processesNamed(marker); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-}
-
-func TestKillEndsTheWholeTree(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		end  func(cancel context.CancelCauseFunc, p *Process)
-		want string
-	}{
-		{"cancelled", func(cancel context.CancelCauseFunc, _ *Process) { cancel(nil) }, "cancelled"},
-		{"client gone", func(cancel context.CancelCauseFunc, _ *Process) { cancel(CauseClientGone) }, "client_gone"},
-		{"kill signal", func(_ context.CancelCauseFunc, p *Process) { _ = p.Signal(os.Kill) }, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			marker := "countersign-tree-" + strings.ReplaceAll(c.name, " ", "-") + fmt.Sprint(os.Getpid())
-			ctx, cancel := context.WithCancelCause(t.Context())
-			defer cancel(nil)
-			p, err := r.broker.Start(ctx, r.spec(fmt.Sprintf("trap '' TERM INT HUP; setsid bash -c 'exec -a %s sleep 1000' & (exec -a %s sleep 1000) & wait", marker, marker)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for len(processesNamed(marker)) < 2 {
-				time.Sleep(time.Millisecond)
-			}
-			c.end(cancel, p)
-			end := p.Wait()
-			if end.Exit != nil || end.Signal != "SIGKILL" || end.Cause != c.want {
-				t.Errorf("%+v", end)
-			}
-			if left := processesNamed(marker); len(left) > 0 {
-				t.Errorf("left: %v", left)
-			}
-			if err := p.Signal(os.Interrupt); !errors.Is(err, ErrEnded) {
-				t.Error(err)
-			}
-			all := r.sink.all()
-			if len(all) != 2 || all[1].Cause != c.want || all[1].Start != all[0].ID || all[1].Signal != "SIGKILL" {
-				t.Errorf("%+v", all)
-			}
-		})
-	}
-}
-
-func TestKillByWallClock(t *testing.T) {
-	r := newRig(t)
-	r.change = func(req *capability.Request) { req.Limits.WallClock = 300 * time.Millisecond }
-	_, end := r.run(r.spec("sleep 1000"))
-	if end.Cause != "wall_clock" || end.Signal != "SIGKILL" {
-		t.Errorf("%+v", end)
 	}
 }
 
@@ -250,73 +181,6 @@ func TestStreamsAreTheCallersOwn(t *testing.T) {
 	p.Wait()
 }
 
-func TestTerminal(t *testing.T) {
-	r := newRig(t)
-	master, slave := openTerminal(t)
-	defer master.Close()
-	defer slave.Close()
-	s := r.spec("tty -s && echo terminal; trap 'stty size; exit 4' WINCH; echo ready; : > /dev/tty && echo own; while :; do sleep 0.02; done")
-	s.Stdin, s.Stdout, s.Stderr = slave, slave, slave
-	p, err := r.broker.Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var seen strings.Builder
-	buf := make([]byte, 1024)
-	for !strings.Contains(seen.String(), "own") {
-		n, err := master.Read(buf)
-		if err != nil {
-			t.Fatalf("%q %v", seen.String(), err)
-		}
-		seen.Write(buf[:n])
-	}
-	if err := p.Resize(33, 77); err != nil {
-		t.Fatal(err)
-	}
-	end := p.Wait()
-	n, _ := master.Read(buf)
-	seen.Write(buf[:n])
-	if got := seen.String(); !strings.Contains(got, "terminal") || !strings.Contains(got, "33 77") || status(end) != 4 {
-		t.Errorf("%q %+v", got, end)
-	}
-	if err := r.resizeWithoutTerminal(); err != nil {
-		t.Error(err)
-	}
-}
-
-func (r *rig) resizeWithoutTerminal() error {
-	p, err := r.broker.Start(r.t.Context(), r.spec("sleep 0.1"))
-	if err != nil {
-		return err
-	}
-	defer p.Wait()
-	return p.Resize(1, 1)
-}
-
-func openTerminal(t *testing.T) (master, slave *os.File) {
-	t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no terminals here: %v", err)
-	}
-	var n int
-	err = withDescriptor(master, func(fd int) error {
-		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-			return err
-		}
-		n, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
-		return err
-	})
-	if err != nil {
-		t.Skipf("no terminals here: %v", err)
-	}
-	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("no terminals here: %v", err)
-	}
-	return master, slave
-}
-
 func TestArgv(t *testing.T) {
 	r := newRig(t)
 	argv := func(args ...string) Spec {
@@ -380,6 +244,7 @@ func TestRecords(t *testing.T) {
 }
 
 // TestPrintingAnErrorIsNoDenial: process output is never provenance.
+
 func TestPrintingAnErrorIsNoDenial(t *testing.T) {
 	r := newRig(t)
 	_, end := r.run(r.spec("echo 'touch: /etc/x: Operation not permitted' >&2; exit 1"))
@@ -393,251 +258,16 @@ func TestPrintingAnErrorIsNoDenial(t *testing.T) {
 	}
 }
 
-func TestNothingRunsWithoutAStartRecord(t *testing.T) {
-	r := newRig(t)
-	r.sink.fail = errors.New("disk full")
-	_, _, err := r.try(t.Context(), r.spec("touch ran"))
-	if !errors.Is(err, ErrRecord) || !errors.Is(err, r.sink.fail) {
-		t.Errorf("%v", err)
-	}
-	if got := r.workspaceEntries(); len(got) > 0 {
-		t.Errorf("%v", got)
-	}
-}
-
-func TestEndRecordFailureIsTold(t *testing.T) {
-	r := newRig(t)
-	p, err := r.broker.Start(t.Context(), r.spec("sleep 0.2"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.sink.mu.Lock()
-	r.sink.fail = errors.New("disk full")
-	r.sink.mu.Unlock()
-	if end := p.Wait(); !errors.Is(end.Err, r.sink.fail) || status(end) != 0 {
-		t.Errorf("%+v", end)
-	}
-}
-
-func TestRefusedSpecifications(t *testing.T) {
-	r := newRig(t)
-	base := r.spec("true")
-	with := func(change func(*Spec)) Spec {
-		s := base
-		change(&s)
-		return s
-	}
-	capable := func(change func(*capability.Request)) Spec {
-		r.change = change
-		s := r.spec("touch ran")
-		r.change = nil
-		return s
-	}
-	gone := resolved(t, t.TempDir())
-	moved := capable(func(req *capability.Request) { req.WriteRoots = append(req.WriteRoots, gone) })
-	if err := os.Remove(gone); err != nil {
-		t.Fatal(err)
-	}
-	home, _ := os.UserHomeDir()
-	for _, c := range []struct {
-		name string
-		spec Spec
-		want error
-	}{
-		{"script and argv", with(func(s *Spec) { s.Argv = []string{"true"} }), ErrSpec},
-		{"neither", with(func(s *Spec) { s.Script = "" }), ErrSpec},
-		{"NUL", with(func(s *Spec) { s.Script = "a\x00b" }), ErrSpec},
-		{"one megabyte", with(func(s *Spec) { s.Script = strings.Repeat("a", 1<<20) }), ErrTooLong},
-		{"no capability", with(func(s *Spec) { s.Effective = capability.Effective{} }), ErrSpec},
-		{"no identity", with(func(s *Spec) { s.CwdIdentity = pathid.Identity{} }), ErrSpec},
-		{"other class", with(func(s *Spec) { s.Class = capability.ClassGate }), ErrSpec},
-		{"no call", with(func(s *Spec) { s.Call = "" }), ErrSpec},
-		{"replaced directory", with(func(s *Spec) { s.CwdIdentity.Inode++ }), ErrCwdReplaced},
-		{"bad name", with(func(s *Spec) { s.Environment = map[string]string{"A=B": ""} }), ErrSpec},
-		{"foreign name", with(func(s *Spec) { s.Environment = map[string]string{"LD_PRELOAD": "x"} }), ErrEnvironment},
-		{"network", capable(func(req *capability.Request) { req.Network = capability.NetworkOpen }), ErrNetwork},
-		{"full access", capable(func(req *capability.Request) { req.Policy = capability.DangerFullAccess }), ErrUnboxed},
-		{"root vanished", moved, ErrRootMissing},
-		{"whole tree", capable(func(req *capability.Request) { req.ReadRoots = append(req.ReadRoots, "/") }), ErrRootTooWide},
-		{"home", capable(func(req *capability.Request) { req.ReadRoots = append(req.ReadRoots, home) }), ErrRootTooWide},
-		{"run", capable(func(req *capability.Request) { req.ReadRoots = append(req.ReadRoots, "/run") }), ErrRootTooWide},
-		{"write system", capable(func(req *capability.Request) { req.WriteRoots = append(req.WriteRoots, "/usr/local") }), ErrRootTooWide},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if _, _, err := r.try(t.Context(), c.spec); !errors.Is(err, c.want) {
-				t.Errorf("got %v, want %v", err, c.want)
-			}
-		})
-	}
-	if len(r.sink.all()) > 0 || len(r.workspaceEntries()) > 0 {
-		t.Errorf("%v %v", r.sink.all(), r.workspaceEntries())
-	}
-}
-
-func TestEndedContextStartsNothing(t *testing.T) {
-	r := newRig(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(CauseCoreStopped)
-	if _, _, err := r.try(ctx, r.spec("touch ran")); !errors.Is(err, CauseCoreStopped) {
-		t.Errorf("%v", err)
-	}
-}
-
 // cancelling is a sink during whose work the context ends.
-type cancelling struct {
-	records
-	cancel context.CancelCauseFunc
-}
-
-func (c *cancelling) Append(r capability.Record) (string, error) {
-	c.cancel(CauseClientGone)
-	return c.records.Append(r)
-}
 
 // TestCancelledBeforeGo: who went away while the start record was written is not run for.
-func TestCancelledBeforeGo(t *testing.T) {
-	r := newRig(t)
-	spec := r.spec("touch ran")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	sink := &cancelling{cancel: cancel}
-	r.broken(func(o *Options) { o.Sink = sink })
-	if _, _, err := r.try(ctx, spec); !errors.Is(err, CauseClientGone) {
-		t.Errorf("%v", err)
-	}
-	all := sink.all()
-	if len(all) != 2 || all[1].Cause != "client_gone" || all[1].Signal != "" || all[1].ExitStatus != nil {
-		t.Errorf("%+v", all)
-	}
-	if got := r.workspaceEntries(); len(got) > 0 {
-		t.Errorf("%v", got)
-	}
-}
 
 // TestRealWork: what agents do all day works inside.
-func TestRealWork(t *testing.T) {
-	r := newRig(t)
-	r.write("go/go.mod", "module hello\n\ngo 1.21\n")
-	r.write("go/main.go", "package main\n\nfunc main() { println(\"hello\") }\n")
-	r.write("go/main_test.go", "package main\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { t.Log(t.TempDir()) }\n")
-	r.write("c/Makefile", "all: x\n\t./x\nx: x.c\n\tcc -o x x.c\n")
-	r.write("c/x.c", "int main(void) { return 0; }\n")
-	for _, c := range []struct{ tool, script string }{
-		{"git", "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; git init -q repo && cd repo && echo x > f && git add f && git commit -qm x && cd .. && git clone -q repo copy && cat copy/f && cd copy && git log --oneline | wc -l && git status --short"},
-		{"go", "cd go && go build -o h . && ./h && go vet ./... && go test ./..."},
-		{"make", "cd c && make"},
-		{"/usr/bin/python3", "/usr/bin/python3 -c 'import subprocess, tempfile, threading, multiprocessing as m; tempfile.mkdtemp(); subprocess.run([\"true\"], check=True); t = threading.Thread(target=print); t.start(); t.join(); p = m.Process(target=print); p.start(); p.join()'"},
-		{"/usr/bin/node", "/usr/bin/node -e 'require(\"os\").networkInterfaces(); require(\"child_process\").execSync(\"true\"); require(\"fs\").mkdtempSync(\"/tmp/x\")'"},
-		{"bash", "diff <(echo a) <(echo a) && mkfifo p && (echo x > p &) && cat p && cat <<< here && [[ -w /dev/null ]]"},
-	} {
-		t.Run(filepath.Base(c.tool), func(t *testing.T) {
-			if out, code := r.script("command -v " + c.tool); code != 0 {
-				t.Skipf("%s is not installed where commands find it: %s", c.tool, out)
-			}
-			if out, code := r.script(c.script); code != 0 {
-				t.Errorf("%d\n%s", code, out)
-			}
-		})
-	}
-}
 
 // TestCancelAtEveryMoment: wherever the cancellation strikes, nothing is left and every start record has its end.
-func TestCancelAtEveryMoment(t *testing.T) {
-	r := newRig(t)
-	marker := fmt.Sprintf("countersign-moment-%d", os.Getpid())
-	for i := range 30 {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*2*time.Millisecond)
-		p, err := r.broker.Start(ctx, r.spec("exec -a "+marker+" sleep 1000"))
-		if err == nil {
-			if end := p.Wait(); end.Cause != "cancelled" {
-				t.Errorf("%+v", end)
-			}
-		}
-		cancel()
-	}
-	if left := processesNamed(marker); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-	ends := 0
-	for _, rec := range r.sink.all() {
-		if rec.Kind == capability.RecordEnd {
-			ends++
-		}
-	}
-	if 2*ends != len(r.sink.all()) {
-		t.Errorf("%d records, %d ends", len(r.sink.all()), ends)
-	}
-	if got := r.workspaceEntries(); len(got) > 0 {
-		t.Errorf("left in the workspace: %v", got)
-	}
-}
 
 // TestCoreKilled: when the core dies, so does everything it started; what it left in the workspace is removed by the next.
-func TestCoreKilled(t *testing.T) {
-	r := newRig(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	marker := fmt.Sprintf("countersign-core-%d", os.Getpid())
-	scratch := privateDir(t)
-	core := exec.Command(self, "play", "core", r.broker.o.Init, scratch, r.workspace, marker)
-	out, err := core.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdin, err := core.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stdin.Close()
-	if err := core.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "running\n" {
-		t.Fatalf("%q %v", line, err)
-	}
-	if err := core.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = core.Wait()
-	deadline := time.Now().Add(10 * time.Second)
-	for len(processesNamed(marker)) > 0 && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
-	if left := processesNamed(marker); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
-	if len(r.workspaceEntries()) == 0 {
-		t.Error("nothing was left: this test shows nothing")
-	}
-	next := New(Options{Sink: r.sink, Init: r.broker.o.Init, Scratch: scratch})
-	defer next.Close()
-	next.Probe(t.Context())
-	if got := r.workspaceEntries(); len(got) > 0 {
-		t.Errorf("left: %v", got)
-	}
-}
 
 // TestStartsFromManyThreads: PR_SET_PDEATHSIG belongs to the forking thread. Without a thread of its own, children were
+
 // killed whenever the runtime retired the thread that had started them.
-func TestStartsFromManyThreads(t *testing.T) {
-	r := newRig(t)
-	const count = 12
-	ends := make(chan End, count)
-	for range count {
-		go func() {
-			runtime.LockOSThread() // and never unlocked: the thread ends with this goroutine
-			p, err := r.broker.Start(context.Background(), r.spec("sleep 0.3; exit 9"))
-			if err != nil {
-				ends <- End{Err: err}
-				return
-			}
-			go func() { ends <- p.Wait() }()
-		}()
-	}
-	for range count {
-		if end := <-ends; status(end) != 9 || end.Err != nil {
-			t.Errorf("%+v", end)
-		}
-	}
-}

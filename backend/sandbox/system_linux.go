@@ -29,6 +29,7 @@ type system struct {
 	ready    bool // the scratch directory has been set up
 
 	standIns standIns
+	owners   sync.WaitGroup // one for each bubblewrap that has not been reaped
 }
 
 // probed is a probe's answer and what it depends on.
@@ -185,8 +186,9 @@ func identityOf(st *unix.Stat_t) pathid.Identity {
 	return pathid.Identity{Device: uint64(st.Dev), Inode: st.Ino} //nolint:unconvert // Dev is 32 bits on some machines
 }
 
-// close frees what the broker holds open. Commands that run keep their own copies.
+// close waits for everything that was started and frees what the broker holds open.
 func (s *system) close() {
+	s.owners.Wait()
 	s.mu.Lock()
 	if s.known != nil && s.known.tools != nil {
 		_ = s.known.tools.program.Close()
