@@ -29,7 +29,10 @@ INIT := bin/countersign-init
 endif
 # Directories too, so that a file that was removed is noticed.
 SOURCES := go.mod go.sum Makefile $(shell find backend cmd -name testdata -prune -o \( -type d -o -type f ! -name '*_test.go' \) -print 2>/dev/null)
-VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# The version of a release is its tag; everything else keeps the version in the source. The revision is stamped by Go where
+# git can be asked (it cannot in an archive, or in a tree of somebody else's).
+TAG = $(shell git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null)
+VCS = $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 .PHONY: build run test test-agents bench soak lint fmt clean help check-go deps-run deps-test fmt-check vet cross unit
 
@@ -39,7 +42,7 @@ build: check-go bin/countersign $(INIT)
 bin/countersign: $(SOURCES)
 	@echo "== build: $@ (about a minute the first time)"
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/countersign 2> >(tee bin/build.log >&2) || \
+	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w$(TAG:v%= -X main.version=%)' -o $@ ./cmd/countersign 2> >(tee bin/build.log >&2) || \
 	    { ! grep -qE 'dial tcp|lookup |x509:|proxyconnect' bin/build.log || \
 	      echo "build: Go could not fetch its modules: is this machine online? Behind a proxy, set HTTPS_PROXY or GOPROXY." >&2; exit 1; }
 	@touch $@

@@ -195,9 +195,8 @@ func (d *Desk) Close() error {
 	for _, p := range running {
 		_ = p.Signal(os.Kill) // one that just ended does not take it any more
 	}
-	d.broker.Close()
 	d.frames.Close()
-	return errors.Join(d.receipts.Close(), d.store.Close())
+	return errors.Join(d.broker.Close(), d.receipts.Close(), d.store.Close())
 }
 
 // keepTime closes what expires and ends sessions whose process is gone.
