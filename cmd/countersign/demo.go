@@ -58,7 +58,11 @@ func (c *demoCmd) Run(s *streams) error {
 		return err
 	}
 	if !c.Keep {
-		defer os.RemoveAll(home)
+		defer func() {
+			if err := os.RemoveAll(home); err != nil {
+				fmt.Fprintf(s.Err, "countersign: the throw-away directory %s could not be removed: %v\n", home, err)
+			}
+		}()
 	}
 	d := &demo{s: s, headless: c.Headless, project: filepath.Join(home, "project")}
 	if err := d.prepare(ctx, home); err != nil {
