@@ -17,9 +17,13 @@ type Table struct {
 	known map[string]Recognise
 }
 
-// Known is the table of all adapters.
+// Known is the table of all adapters, and of the agents that have none yet.
 func Known() Table {
-	return Table{known: map[string]Recognise{claude.Name: claude.Recognise}}
+	known := map[string]Recognise{claude.Name: claude.Recognise}
+	for _, name := range others {
+		known[name] = byName(name)
+	}
+	return Table{known: known}
 }
 
 // With returns the table with a further agent, for programs that bring their own: a demonstration, a test.

@@ -58,3 +58,22 @@ func TestFind(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// An agent without an adapter is an agent all the same: codex, started in a shell where the owner had typed the
+// passphrase, answered in the owner's place.
+func TestOtherAgentsAreFound(t *testing.T) {
+	shell := wire.Process{PID: 2, Exe: "/usr/bin/bash", Name: "bash"}
+	for name, p := range map[string]wire.Process{
+		"codex":    {PID: 3, Exe: "/opt/codex/bin/codex", Name: "codex"},
+		"gemini":   {PID: 3, Exe: "/usr/bin/node", Name: "node", Args: []string{"node", "/usr/local/bin/gemini"}},
+		"opencode": {PID: 3, Exe: "/usr/bin/node", Name: "node", Args: []string{"node", "/x/node_modules/opencode/bin/run.js"}},
+		"aider":    {PID: 3, Exe: "/usr/bin/python3.11", Name: "aider", Args: []string{"python3", "/home/u/.local/bin/aider"}},
+	} {
+		if got, ok := Known().Find([]wire.Process{{PID: 4, Exe: "/opt/countersign"}, p, shell}); !ok || got != name {
+			t.Errorf("%s: found %q, %v", name, got, ok)
+		}
+	}
+	if got, ok := Known().Find([]wire.Process{{PID: 4, Exe: "/opt/countersign", Args: []string{"countersign", "status", "claude"}}, shell}); ok {
+		t.Errorf("a person's own terminal was taken for %q", got)
+	}
+}

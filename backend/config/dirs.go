@@ -102,6 +102,10 @@ func under(home string) (Dirs, error) {
 		return Dirs{}, fmt.Errorf("%w: %q: give %s (or --home) as an absolute path", ErrPath, home, HomeVariable)
 	}
 	home = filepath.Clean(home)
+	// One name for one place: what is compared with it and what is hidden by it are real paths.
+	if resolved, err := filepath.EvalSymlinks(home); err == nil {
+		home = resolved
+	}
 	return Dirs{
 		Home: home, State: filepath.Join(home, "state"), Config: filepath.Join(home, "config"), Runtime: filepath.Join(home, "run"),
 	}, nil

@@ -22,6 +22,7 @@ const (
 	maxArgs          = 3 << 20 // bytes of a call's arguments
 	maxExpirySeconds = 7 * 24 * 3600
 	maxAwait         = 55 * time.Second
+	maxCommand       = 127 << 10 // bytes of a command's text: what the kernel passes in one argument, less our own words
 )
 
 // prepared is a proposed call with everything that was looked up about it, before it is decided.
@@ -37,7 +38,7 @@ type prepared struct {
 // re-attaches to the stored call, also across a restart of the core.
 func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.CallStatus, error) {
 	if len(in.Args) > maxArgs {
-		return wire.CallStatus{}, &wire.Error{Code: "too_large", Args: map[string]string{"limit": strconv.Itoa(maxArgs)}}
+		return wire.CallStatus{}, &wire.Error{Code: "too_large", Args: map[string]string{"limit": strconv.Itoa(maxArgs) + " bytes"}}
 	}
 	if len(in.Args) == 0 {
 		in.Args = json.RawMessage("{}")
@@ -193,6 +194,9 @@ func (d *Desk) bindBoundary(ctx context.Context, p *prepared, verdict *policy.Ve
 	if !policy.IsCommandTool(p.facts.Tool()) || verdict.Outcome == policy.Deny {
 		return nil
 	}
+	if text, ok := argument(p.call.Args, "command"); ok && len(text) > maxCommand {
+		return &wire.Error{Code: "too_large", Args: map[string]string{"limit": strconv.Itoa(maxCommand) + " bytes, the longest a command can be executed with"}}
+	}
 	if report := d.broker.Probe(ctx); report.Enforcement != capability.Enforced && !d.options.Config.RunUnavailable() {
 		return unavailable(report)
 	}
@@ -257,6 +261,9 @@ func (d *Desk) await(ctx context.Context, x *exchange, in wire.AwaitCall) (wire.
 	wait := min(time.Duration(in.WaitMS)*time.Millisecond, maxAwait)
 	timer := time.NewTimer(max(wait, 0))
 	defer timer.Stop()
+	if _, err := d.callOf(x, in.Call); err != nil {
+		return wire.CallStatus{}, err
+	}
 	for {
 		changed := d.changed(in.Call)
 		c, err := d.callOf(x, in.Call)
@@ -285,11 +292,10 @@ func (d *Desk) callOf(x *exchange, id string) (approval.Call, error) {
 	if x.authority.Kind == policy.PrincipalOwner {
 		return c, nil
 	}
+	// The nearest agent above the caller: one that runs below another has no part in the other's calls.
 	if s, ok := d.session(c.Session); ok {
-		for _, p := range x.caller.Peer.Chain {
-			if p.PID == s.Root.PID && p.Start == s.Root.Start {
-				return c, nil
-			}
+		if nearest, ok := d.sessionAbove(x.caller.Peer.Chain); ok && nearest.Root.PID == s.Root.PID && nearest.Root.Start == s.Root.Start {
+			return c, nil
 		}
 	}
 	return approval.Call{}, &wire.Error{Code: "unknown_call", Args: map[string]string{"call": id}}

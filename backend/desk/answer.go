@@ -36,12 +36,33 @@ func (d *Desk) listQuestions(_ context.Context, _ *exchange, in wire.ListQuestio
 	epoch, seq := d.frames.Epoch(), d.frames.Seq()
 	open, err := d.calls.Pending()
 	out := wire.Questions{Questions: []wire.Question{}, Epoch: epoch, Seq: seq}
+	size := 0
 	for _, q := range open {
-		if (in.Session == "" || q.Session == in.Session) && len(out.Questions) < maxListed {
-			out.Questions = append(out.Questions, wireQuestion(q))
+		if in.Session != "" && q.Session != in.Session {
+			continue
 		}
+		if in.Brief {
+			q.Detail = nil
+		}
+		// The oldest are shown in full; what does not fit into one message is counted, and shown once these are answered.
+		if size += len(q.Detail) + briefBytes; size > maxListedBytes && len(out.Questions) > 0 {
+			out.More++
+			continue
+		}
+		out.Questions = append(out.Questions, wireQuestion(q))
 	}
 	return out, err
+}
+
+// maxListedBytes bounds the cards of one listing, briefBytes is what a question without its card may take.
+const (
+	maxListedBytes = wire.MaxMessage / 2
+	briefBytes     = 2 << 10
+)
+
+func (d *Desk) getQuestion(_ context.Context, _ *exchange, in wire.GetQuestion) (wire.Question, error) {
+	q, err := d.calls.Question(in.ID)
+	return wireQuestion(q), err
 }
 
 func (d *Desk) listSessions(_ context.Context, _ *exchange, in wire.ListSessions) (wire.Sessions, error) {
@@ -123,6 +144,9 @@ func (d *Desk) listRules(_ context.Context, _ *exchange, in wire.ListPermissionR
 
 // resume lifts the pause of a session: only the owner does.
 func (d *Desk) resume(_ context.Context, _ *exchange, in wire.ResumeSession) (wire.Empty, error) {
-	_, err := d.changeSession(in.Session, func(s *Session) error { s.Paused = ""; return nil })
-	return wire.Empty{}, err
+	s, ok := d.session(in.Session)
+	if !ok {
+		return wire.Empty{}, unknownSession(in.Session)
+	}
+	return wire.Empty{}, d.setPaused(s, "")
 }

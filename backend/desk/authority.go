@@ -29,7 +29,7 @@ func (d *Desk) authorityOf(c Caller) (a policy.Authority, below bool) {
 	if agent, ok := d.options.Agents.Find(c.Peer.Chain); ok {
 		return policy.AgentAuthority(agent, "unregistered"), true
 	}
-	if d.presence.holds(c.Peer) {
+	if d.presence.holds(c, d.options.Binary) {
 		return policy.OwnerAuthority(d.identity.Fingerprint()), false
 	}
 	// A process of the owner's account without presence: it may look, and it may introduce an agent.

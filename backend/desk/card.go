@@ -47,7 +47,7 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 	card := Card{
 		Agent: s.Agent, Verified: s.Verified, Program: s.Root.Exe, PID: s.Root.PID, Project: s.Project,
 		Tool: p.call.Tool, AgentTool: p.call.AgentTool, Command: p.facts.Command(), Parts: policy.TagParts(p.facts, p.input),
-		Opaque: p.facts.Opaque(), Args: p.call.Args, Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
+		Opaque: p.facts.Opaque(), Args: shownArgs(p.call.Args), Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
 		Effective: p.call.Capability, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.Risk(), Says: says(p.call.Args),
 	}
 	if p.call.Capability != nil {

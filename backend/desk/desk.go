@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sort"
 	"strconv"
 	"sync"
@@ -46,6 +47,8 @@ type Options struct {
 	Agents    Agents
 	// OwnPaths are further paths of ours that no agent may change: agents' settings with our hook entries.
 	OwnPaths []string
+	// Secret are further files and directories that no command may read.
+	Secret []string
 	// Passphrase unlocks or protects a file identity; it is asked for at most once.
 	Passphrase func() (state.Secret, error)
 	// Create allows a new identity to be made where there is none.
@@ -87,6 +90,7 @@ type Desk struct {
 	running  map[string]*sandbox.Process
 	waiters  map[string]chan struct{} // call id -> closed at the next change
 	turns    map[string]*sync.Mutex   // session id -> one admission at a time
+	granted  map[string]bool          // released calls whose own prompt in the agent was answered
 
 	started time.Time
 	kick    chan struct{} // wakes the expiry loop
@@ -111,9 +115,9 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 	}
 	d := &Desk{
 		options: o, platform: pathid.Host(), fsys: pathid.OS(), clock: o.Clock, log: o.Log,
-		presence: &presence{clock: o.Clock, until: map[terminal]time.Time{}},
+		presence: &presence{clock: o.Clock, until: map[terminal]time.Time{}, connections: map[uint64]time.Time{}},
 		actions:  map[string]Action{}, sessions: map[string]*Session{}, running: map[string]*sandbox.Process{},
-		waiters: map[string]chan struct{}{}, turns: map[string]*sync.Mutex{}, kick: make(chan struct{}, 1),
+		waiters: map[string]chan struct{}{}, turns: map[string]*sync.Mutex{}, granted: map[string]bool{}, kick: make(chan struct{}, 1),
 	}
 	d.own = policy.Own{
 		Paths:    append([]string{o.Dirs.State, o.Dirs.Config, o.Dirs.Runtime, o.Binary, o.Init}, o.OwnPaths...),
@@ -137,6 +141,7 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 	if d.identity, err = state.OpenIdentity(ctx, d.store, identity); err != nil {
 		return nil, err
 	}
+	debug.FreeOSMemory() // unlocking a key file takes a lot of it, once
 	if d.receipts, err = state.OpenReceipts(o.Dirs.State, d.store, d.identity, state.SegmentBytes(o.Config.Receipts.SegmentBytes)); err != nil {
 		return nil, err
 	}
@@ -150,7 +155,7 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 		return nil, err
 	}
 	d.broker = sandbox.New(sandbox.Options{Sink: d.receipts, Init: o.Init, Scratch: scratch, OnMissing: o.Config.Sandbox.OnMissing,
-		Hidden: []string{o.Dirs.State, o.Dirs.Config, o.Dirs.Runtime},
+		Hidden: hidden(o),
 	})
 	d.calls = approval.New(d.store, d.clock, approval.Options{})
 	d.frames, d.started = wire.NewFrameLog(newID(), d.clock.Now), d.clock.Now()
@@ -162,6 +167,17 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 	d.stop, d.done = stop, make(chan struct{})
 	go d.keepTime(loop)
 	return d, nil
+}
+
+// hidden is what no command may read, wherever it lies: our own directories and the file that holds the passphrase.
+func hidden(o Options) []string {
+	list := []string{o.Dirs.State, o.Dirs.Config, o.Dirs.Runtime}
+	for _, path := range append([]string{o.Dirs.Home, o.Config.Identity.PassphraseFile}, o.Secret...) {
+		if path != "" {
+			list = append(list, path)
+		}
+	}
+	return list
 }
 
 // restore brings back what an earlier run left: pending questions stay open under their ids; what was running when
@@ -320,7 +336,7 @@ func (d *Desk) Subscribe(caller Caller, epoch string, after uint64) (Subscriptio
 
 // Gone is called when a connection ended. Waits live in the core, so nothing is lost; what ran for the connection is
 // ended by its context.
-func (d *Desk) Gone(Caller) {}
+func (d *Desk) Gone(c Caller) { d.presence.gone(c.Connection) }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 

@@ -249,15 +249,32 @@ func TestOnlyTheOwnerAnswers(t *testing.T) {
 		t.Error("nobody in particular answered")
 	}
 
-	person := desk.Caller{Surface: desk.SurfaceSocket, Peer: wire.Peer{UID: os.Getuid(), Complete: true, TTY: 34818, Session: 777777, Chain: []wire.Process{{PID: 777778, Start: 9}, {PID: 777777, Start: 8}}}}
+	person := desk.Caller{Surface: desk.SurfaceSocket, Connection: 7, Peer: wire.Peer{UID: os.Getuid(), Complete: true, TTY: 34818, Session: 777777, Chain: []wire.Process{{PID: 777778, Start: 9}, {PID: 777777, Start: 8}}}}
 	f.clock.advance(time.Minute) // past the delay that a wrong passphrase costs
 	f.must(person, wire.ActionUnlockTerminal, wire.UnlockTerminal{Passphrase: passphrase}, nil)
 	elsewhere := person
-	elsewhere.Peer.TTY = 34819
+	elsewhere.Peer.TTY, elsewhere.Connection = 34819, 8
 	if code := f.do(elsewhere, wire.ActionQuestionReply, reply, nil); code != "presence_required" {
 		t.Errorf("another terminal: %q, want presence_required", code)
 	}
-	f.must(person, wire.ActionQuestionReply, reply, nil)
+	// Everything else on the terminal where the passphrase was typed is not the owner: an agent that nobody connected
+	// answered in the owner's place like this. Our own command line, just started by the shell itself, is.
+	shell := person.Peer.Chain[len(person.Peer.Chain)-1]
+	answerer := wire.Process{PID: 777790, Start: bootTicks(t), Exe: "/opt/countersign/countersign"}
+	for name, chain := range map[string][]wire.Process{
+		"another program":             {{PID: 777791, Start: bootTicks(t), Exe: "/usr/bin/codex"}, shell},
+		"ours, below another program": {answerer, {PID: 777791, Start: 9, Exe: "/usr/bin/make"}, shell},
+		"ours, started long ago":      {{PID: 777790, Start: 10, Exe: answerer.Exe}, shell},
+	} {
+		other := person
+		other.Connection, other.Peer.Chain = 9, chain
+		if code := f.do(other, wire.ActionQuestionReply, reply, nil); code != "presence_required" {
+			t.Errorf("%s: %q, want presence_required", name, code)
+		}
+	}
+	next := person
+	next.Connection, next.Peer.Chain = 10, []wire.Process{answerer, shell}
+	f.must(next, wire.ActionQuestionReply, reply, nil)
 }
 
 func TestPresenceEnds(t *testing.T) {
@@ -265,7 +282,7 @@ func TestPresenceEnds(t *testing.T) {
 	if err := f.desk.SetPassphrase(desk.NewSecret(passphrase)); err != nil {
 		t.Fatal(err)
 	}
-	person := desk.Caller{Surface: desk.SurfaceSocket, Peer: wire.Peer{UID: os.Getuid(), Complete: true, TTY: 34818, Session: 777777, Chain: []wire.Process{{PID: 777777, Start: 8}}}}
+	person := desk.Caller{Surface: desk.SurfaceSocket, Connection: 7, Peer: wire.Peer{UID: os.Getuid(), Complete: true, TTY: 34818, Session: 777777, Chain: []wire.Process{{PID: 777777, Start: 8}}}}
 	f.must(person, wire.ActionUnlockTerminal, wire.UnlockTerminal{Passphrase: passphrase}, nil)
 	reply := wire.QuestionReply{ID: uuid.NewString(), Version: 1, Offer: 1}
 	if code := f.do(person, wire.ActionQuestionReply, reply, nil); code != "unknown_question" {

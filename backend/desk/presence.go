@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -19,9 +20,13 @@ const presenceTTL = 15 * time.Minute
 type presence struct {
 	clock approval.Clock
 
-	mu    sync.Mutex // guards until
-	until map[terminal]time.Time
+	mu          sync.Mutex // guards both maps
+	until       map[terminal]time.Time
+	connections map[uint64]time.Time // those that typed the passphrase themselves
 }
+
+// freshProcess is how old a process may be that answers on the strength of an earlier passphrase.
+const freshProcess = 5 * time.Second
 
 // terminal names one terminal session: its device, its POSIX session and that session's leader.
 type terminal struct {
@@ -43,20 +48,39 @@ func terminalOf(p wire.Peer) (terminal, bool) {
 	return t, t.leader != 0
 }
 
-func (p *presence) holds(peer wire.Peer) bool {
-	t, ok := terminalOf(peer)
+// holds reports whether the owner was shown to be behind this caller: it typed the passphrase itself, or it is our own
+// command line, just started by the very shell of a terminal session on which the passphrase was typed lately. Whatever
+// else runs on that terminal, an agent that nobody connected or a build script, is not the owner.
+func (p *presence) holds(c Caller, binary string) bool {
+	t, ok := terminalOf(c.Peer)
 	if !ok {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.clock.Now().Before(p.until[t])
+	now := p.clock.Now()
+	if c.Connection != 0 && now.Before(p.connections[c.Connection]) {
+		return true
+	}
+	chain := c.Peer.Chain
+	direct := len(chain) > 1 && chain[1].PID == c.Peer.Session
+	return direct && chain[0].Exe == binary && now.Before(p.until[t]) && startedWithin(chain[0], freshProcess)
 }
 
-func (p *presence) grant(t terminal) time.Time {
+// gone forgets a connection.
+func (p *presence) gone(connection uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.connections, connection)
+}
+
+func (p *presence) grant(t terminal, connection uint64) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.clock.Now()
+	if connection != 0 {
+		p.connections[connection] = now.Add(presenceTTL)
+	}
 	for old, until := range p.until {
 		if now.After(until) {
 			delete(p.until, old)
@@ -72,8 +96,10 @@ func (d *Desk) unlockTerminal(_ context.Context, x *exchange, in wire.UnlockTerm
 	if !ok {
 		return wire.Unlocked{}, &wire.Error{Code: "no_terminal"}
 	}
-	if err := state.CheckPassphrase(d.store, state.NewSecret(in.Passphrase)); err != nil {
+	err := state.CheckPassphrase(d.store, state.NewSecret(in.Passphrase))
+	debug.FreeOSMemory() // checking takes a lot of it, once
+	if err != nil {
 		return wire.Unlocked{}, err
 	}
-	return wire.Unlocked{Until: d.presence.grant(t)}, nil
+	return wire.Unlocked{Until: d.presence.grant(t, x.caller.Connection)}, nil
 }

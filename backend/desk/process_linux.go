@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"countersign/backend/wire"
 )
@@ -40,4 +43,17 @@ func processAlive(p wire.Process) bool {
 	}
 	start, err := strconv.ParseUint(string(fields[startField]), 10, 64)
 	return err == nil && start == p.Start
+}
+
+// clockTicks is USER_HZ, in which proc(5) counts; it is 100 on every architecture this runs on.
+const clockTicks = 100
+
+// startedWithin reports whether a process was started (forked, not only executed) within d.
+func startedWithin(p wire.Process, d time.Duration) bool {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return false
+	}
+	age := time.Duration(now.Nano()) - time.Duration(p.Start)*(time.Second/clockTicks)
+	return age < d
 }

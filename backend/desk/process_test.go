@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"countersign/backend/wire"
@@ -22,4 +23,18 @@ func processOf(t *testing.T, pid int) wire.Process {
 		t.Fatal(err)
 	}
 	return wire.Process{PID: pid, Start: start, Name: "sleep"}
+}
+
+// bootTicks is now, as proc(5) counts the start of a process.
+func bootTicks(t *testing.T) uint64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		t.Skipf("no /proc here: %v", err)
+	}
+	seconds, err := strconv.ParseFloat(strings.Fields(string(text))[0], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint64(seconds * 100)
 }

@@ -31,6 +31,7 @@ func (d *Desk) registerActions() {
 	register(d, add(wire.ActionQuestionReply, policy.CapApprovalAnswer, owners, true), d.reply)
 	register(d, add(wire.ActionQuestionReject, policy.CapApprovalAnswer, owners, true), d.reject)
 	register(d, add(wire.ActionListQuestions, policy.CapSessionRead, owners, true), d.listQuestions)
+	register(d, add(wire.ActionGetQuestion, policy.CapSessionRead, owners, true), d.getQuestion)
 	register(d, add(wire.ActionListSessions, policy.CapSessionRead, owners, true), d.listSessions)
 	register(d, add(wire.ActionListCalls, policy.CapSessionRead, owners, true), d.listCalls)
 	register(d, add(wire.ActionGetPermissionState, policy.CapSessionRead, owners, true), d.modeState)

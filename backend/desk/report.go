@@ -10,8 +10,8 @@ import (
 	"countersign/backend/wire"
 )
 
-// maxRecent is how many of a session's newest calls are looked at to recognise one.
-const maxRecent = 64
+// maxRecent is how many of a session's newest calls are looked at to recognise one that the agent gave no id.
+const maxRecent = 1000
 
 // permission answers an agent's own permission prompt from what was decided already: for a rewritten command by its
 // id, for a released call by what it says. What was not decided is unknown: the client admits it as a call.
@@ -42,11 +42,22 @@ func (d *Desk) permission(_ context.Context, x *exchange, in wire.PermissionCall
 		return wire.PermissionResult{}, err
 	}
 	for _, c := range recent {
-		if c.State == approval.CallReleased && c.Execution == in.Execution && c.AgentTool == in.Tool && sameArgs(c.Args, in.Args) {
+		if c.State == approval.CallReleased && c.Execution == in.Execution && c.AgentTool == in.Tool && sameArgs(c.Args, in.Args) && d.grant(c.ID) {
 			return wire.PermissionResult{Outcome: wire.PermissionAllow, Call: c.ID}, nil
 		}
 	}
 	return wire.PermissionResult{Outcome: wire.PermissionUnknown}, nil
+}
+
+// grant hands a released call out to the agent's own prompt, once: an equal call is another one.
+func (d *Desk) grant(call string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.granted[call] {
+		return false
+	}
+	d.granted[call] = true
+	return true
 }
 
 func sameArgs(a, b json.RawMessage) bool {
@@ -61,11 +72,10 @@ func (d *Desk) report(_ context.Context, x *exchange, in wire.ReportCall) (wire.
 	if err != nil {
 		return wire.ReportResult{}, err
 	}
-	recent, err := d.calls.Calls(s.ID, maxRecent)
+	c, err := d.reported(s, in)
 	if err != nil {
 		return wire.ReportResult{}, err
 	}
-	c := reported(recent, in)
 	switch {
 	case c == nil:
 		return d.pause(s, "the agent ran "+in.Tool+" without asking: its gate is not live")
@@ -87,9 +97,23 @@ func (d *Desk) report(_ context.Context, x *exchange, in wire.ReportCall) (wire.
 	return wire.ReportResult{}, nil
 }
 
-// reported finds the call that a report is about: by the agent's own id, else by the id in the line that ran, else by
-// what it says.
-func reported(recent []approval.Call, in wire.ReportCall) *approval.Call {
+// reported finds the call that a report is about: by the agent's own id, however long ago it was admitted, else among
+// the newest by the id in the line that ran or by what it says. nil means that there is none.
+func (d *Desk) reported(s Session, in wire.ReportCall) (*approval.Call, error) {
+	if in.ToolCall != "" {
+		c, ok, err := d.calls.Find(approval.Key(s.ID, in.Execution, in.ToolCall, "", 0))
+		if err != nil || ok {
+			return &c, err
+		}
+	}
+	recent, err := d.calls.Calls(s.ID, maxRecent)
+	if err != nil {
+		return nil, err
+	}
+	return recognise(recent, in), nil
+}
+
+func recognise(recent []approval.Call, in wire.ReportCall) *approval.Call {
 	for i, c := range recent {
 		if in.ToolCall != "" && c.ToolCall == in.ToolCall || in.ToolCall == "" && in.Call != "" && c.ID == in.Call {
 			return &recent[i]
@@ -106,7 +130,7 @@ func reported(recent []approval.Call, in wire.ReportCall) *approval.Call {
 // pause refuses everything further from a session until the owner resumes it.
 func (d *Desk) pause(s Session, why string) (wire.ReportResult, error) {
 	d.log.Warn("session paused", "session", s.ID, "agent", s.Agent, "why", why)
-	_, err := d.changeSession(s.ID, func(s *Session) error { s.Paused = why; return nil })
+	err := d.setPaused(s, why)
 	return wire.ReportResult{Paused: true, Message: "Countersign paused this session: " + why + ". The owner can resume it at the desk."}, err
 }
 

@@ -66,6 +66,19 @@ func (s Session) goesOn() error {
 	return nil
 }
 
+// setPaused pauses or resumes everything of an agent's process: another session id of the same process is the same agent.
+func (d *Desk) setPaused(s Session, why string) error {
+	for _, other := range d.sessionsNewestFirst() {
+		if other.Root.PID != s.Root.PID || other.Root.Start != s.Root.Start {
+			continue
+		}
+		if _, err := d.changeSession(other.ID, func(o *Session) error { o.Paused = why; return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // sessionFor finds or opens the session of a caller that speaks for an agent. The root process is found in the
 // caller's own chain of ancestors; the claim only tells sessions of one process apart.
 func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) (Session, error) {
@@ -83,7 +96,11 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 
 	d.mu.Lock()
 	live, claims := 0, 0
+	paused := ""
 	for _, s := range d.sessions {
+		if s.Paused != "" && s.Root.PID == root.PID && s.Root.Start == root.Start {
+			paused = s.Paused
+		}
 		if !s.EndedAt.IsZero() {
 			continue
 		}
@@ -105,7 +122,7 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 	s := Session{
 		ID: newID(), Agent: agent, Claim: claim, Root: root, Verified: verified,
 		Mode: d.options.Config.Mode(), Policy: d.options.Config.SandboxPolicy(),
-		Interactive: interactive, Attended: interactive, StartedAt: d.clock.Now(),
+		Interactive: interactive, Attended: interactive, Paused: paused, StartedAt: d.clock.Now(),
 	}
 	start, err := startDirectory(root)
 	if err != nil {
@@ -242,6 +259,9 @@ func (d *Desk) endSession(id string) error {
 	}); err != nil {
 		return err
 	}
+	d.mu.Lock()
+	delete(d.turns, id)
+	d.mu.Unlock()
 	events, err := d.calls.SessionGone(id)
 	d.publish(events)
 	if err != nil {

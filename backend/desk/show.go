@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"encoding/json"
+
 	"countersign/backend/approval"
 	"countersign/backend/wire"
 )
@@ -23,7 +25,7 @@ func wireQuestion(q approval.Question) wire.Question {
 func wireCall(c approval.Call) wire.Call {
 	return wire.Call{
 		ID: c.ID, Session: c.Session, Project: c.Project, Execution: c.Execution, ToolCall: c.ToolCall, Agent: c.Agent,
-		Tool: c.Tool, AgentTool: c.AgentTool, Args: c.Args, Cwd: c.Cwd, Boundary: c.Boundary, Digest: c.Digest,
+		Tool: c.Tool, AgentTool: c.AgentTool, Args: shownArgs(c.Args), Cwd: c.Cwd, Boundary: c.Boundary, Digest: c.Digest,
 		State: string(c.State), Outcome: string(c.Outcome), Verdict: c.Verdict, Question: c.Question, Comment: c.Comment,
 		Answerer: c.Answerer, CreatedAt: c.CreatedAt, DecidedAt: c.DecidedAt, StartedAt: c.StartedAt, EndedAt: c.EndedAt,
 		Exit: c.Exit, Signal: c.Signal, Directory: c.Directory, Receipts: c.Receipts, Failure: c.Failure,
@@ -37,4 +39,15 @@ func wireSession(s Session) wire.Session {
 		Mode: s.Mode, ModeVersion: s.ModeVersion, Sandbox: string(s.Policy), Interactive: s.Interactive, Attended: s.Attended,
 		Paused: s.Paused, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
 	}
+}
+
+// maxShownArgs is how much of a call's arguments is shown, in bytes. A command has its own place on the card and is never
+// cut; other arguments are left out when they are longer, and the card says how long they are.
+const maxShownArgs = 16 << 10
+
+func shownArgs(args json.RawMessage) json.RawMessage {
+	if len(args) <= maxShownArgs {
+		return args
+	}
+	return json.RawMessage(`{"omitted_bytes":` + itoa(len(args)) + `}`)
 }

@@ -18,6 +18,7 @@ const (
 	ActionQuestionReply       = "question_reply"         // QuestionReply -> AnswerResult
 	ActionQuestionReject      = "question_reject"        // QuestionReject -> AnswerResult
 	ActionListQuestions       = "list_questions"         // ListQuestions -> Questions
+	ActionGetQuestion         = "get_question"           // GetQuestion -> Question
 	ActionListSessions        = "list_sessions"          // ListSessions -> Sessions
 	ActionListCalls           = "list_calls"             // ListCalls -> Calls
 	ActionListReceipts        = "list_receipts"          // ListReceipts -> Receipts

@@ -34,11 +34,13 @@ type AnswerResult struct {
 // ListQuestions lists the open questions, of one session when Session is set.
 type ListQuestions struct {
 	Session string `json:"session,omitempty"`
+	Brief   bool   `json:"brief,omitempty"` // without details
 }
 
 // Questions is a list of questions, oldest first, as of Seq.
 type Questions struct {
 	Questions []Question `json:"questions"`
+	More      int        `json:"more,omitempty"` // open ones that did not fit
 	Epoch     string     `json:"epoch"`
 	Seq       uint64     `json:"seq"`
 }
@@ -119,4 +121,9 @@ type Call struct {
 	Directory string          `json:"directory,omitempty"`
 	Receipts  []string        `json:"receipts,omitempty"`
 	Failure   string          `json:"failure,omitempty"`
+}
+
+// GetQuestion asks for one question, open or closed.
+type GetQuestion struct {
+	ID string `json:"id"`
 }
