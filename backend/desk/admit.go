@@ -70,6 +70,7 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 		if stored.Proposed != proposed {
 			return wire.CallStatus{}, &wire.Error{Code: "admission_mismatch", Args: map[string]string{"call": stored.ID}}
 		}
+		d.attach(x, stored)
 		return d.status(stored), nil
 	}
 
@@ -101,6 +102,7 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 		return wire.CallStatus{}, err
 	}
 	d.publish(admission.Events)
+	d.attach(x, admission.Call)
 	return d.settle(admission.Call)
 }
 
@@ -273,6 +275,7 @@ func (d *Desk) await(ctx context.Context, x *exchange, in wire.AwaitCall) (wire.
 		if c.State != approval.CallWaiting {
 			return d.settle(c)
 		}
+		d.attach(x, c)
 		select {
 		case <-changed:
 		case <-timer.C:

@@ -1,10 +1,10 @@
 package desk
 
 import (
-	"errors"
-	"io/fs"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"countersign/backend/approval"
 	"countersign/backend/capability"
@@ -16,7 +16,9 @@ import (
 
 // Limits of what is looked at to bind a command to the workspace files it runs.
 const (
-	maxRunFiles     = 32
+	maxRunFiles     = 64
+	maxRunWords     = 512 // words of the text that are looked at
+	maxRunBases     = 8   // directories that words are looked up in
 	maxRunFileBytes = 8 << 20
 )
 
@@ -29,7 +31,7 @@ type preconditions struct {
 // runFile is a file of the workspace that the command runs, with what it held when the call was admitted.
 type runFile struct {
 	Path   string `json:"path"`
-	Digest string `json:"digest"` // "missing" when there was none, "unread" when it was too large or could not be read
+	Digest string `json:"digest"` // see fileDigest
 }
 
 // binding is the digest of everything that was approved and is about to run.
@@ -45,72 +47,102 @@ func binding(c approval.Call) string {
 	}{c.ID, c.Session, c.Principal.ID, c.Tool, c.AgentTool, c.Cwd, c.CwdIdentity, c.Args, c.Preconditions, c.Roots, c.Environment, c.Boundary, c.Capability})
 }
 
-// manifests are the files that a runner reads from the working directory to learn what to execute.
-var manifests = map[string][]string{
-	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
-	"npm": {"package.json"}, "npx": {"package.json"}, "pnpm": {"package.json"}, "yarn": {"package.json"}, "bun": {"package.json"},
-	"just": {"justfile", "Justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"}, "rake": {"Rakefile"},
-	"cargo": {"build.rs", "Cargo.toml"}, "tox": {"tox.ini"}, "pytest": {"conftest.py"},
+// manifests are the files that runners read from the working directory to learn what to execute.
+var manifests = []string{
+	"Makefile", "makefile", "GNUmakefile", "package.json", "justfile", "Justfile", "Taskfile.yml", "Taskfile.yaml", "Rakefile",
+	"build.rs", "Cargo.toml", "tox.ini", "conftest.py", "pyproject.toml", "setup.py", "build.gradle", "pom.xml", "CMakeLists.txt",
 }
 
-// runFiles names the files of the workspace that a command runs, as far as its words show: programs and scripts named
-// by path, the first files among an interpreter's arguments, and the manifests of known runners. A file found late is
-// only not bound; the boundary the command runs in does not depend on it.
+// scripts are the extensions of files that are executed as text.
+var scripts = map[string]bool{
+	".sh": true, ".bash": true, ".zsh": true, ".py": true, ".js": true, ".mjs": true, ".cjs": true, ".ts": true, ".rb": true,
+	".pl": true, ".php": true, ".lua": true, ".awk": true, ".sed": true, ".mk": true, ".ps1": true, ".bat": true, ".cmd": true,
+}
+
+// interpreters are programs whose operands are executed, whatever they are called.
+var interpreters = map[string]bool{
+	"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "python": true, "python3": true, "node": true, "deno": true, "bun": true,
+	"ruby": true, "perl": true, "php": true, "lua": true, "awk": true, "gawk": true, "sed": true, "source": true, ".": true, "make": true,
+	"gmake": true, "just": true, "task": true, "rake": true, "npm": true, "npx": true, "pnpm": true, "yarn": true, "xargs": true, "env": true,
+	"pytest": true, "go": true, "cargo": true, "tox": true, "gradle": true, "mvn": true, "cmake": true,
+}
+
+// runFiles names the files of the workspace that a command may run, to be compared when it runs. It looks generously: every
+// word of the text, also inside quotes and after operators, against the working directory and every directory that the
+// text names. A word is bound when it is executable, a script by its extension, or anything at all beside an interpreter;
+// runners bring their manifests. What is not found here is only not bound: the boundary does not depend on it.
 func runFiles(p pathid.Platform, fsys pathid.FS, facts *policy.Facts, cwd string, roots []string) []runFile {
+	if !policy.IsCommandTool(facts.Tool()) {
+		return nil
+	}
+	words := strings.FieldsFunc(facts.Command(), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(`;|&()<>{}"'=,`+"`", r)
+	})
+	words = words[:min(len(words), maxRunWords)]
+	interpreted := false
+	bases := []string{cwd}
+	for _, word := range words {
+		interpreted = interpreted || interpreters[filepath.Base(word)]
+		abs, err := pathid.Abs(p, cwd, word)
+		if err != nil || len(bases) >= maxRunBases || !inAny(p, roots, abs) {
+			continue
+		}
+		if r, err := pathid.Resolve(p, fsys, abs); err == nil && r.Exists && r.Info.Mode.IsDir() && r.Path != cwd {
+			bases = append(bases, abs)
+		}
+	}
+	if interpreted {
+		words = append(words, manifests...)
+	}
 	var found []runFile
 	seen := map[string]bool{}
-	add := func(name string) {
-		abs, err := pathid.Abs(p, cwd, name)
-		if err != nil || seen[abs] || len(found) >= maxRunFiles {
-			return
-		}
-		inside := false
-		for _, root := range roots {
-			inside = inside || pathid.Contains(p, root, abs)
-		}
-		if !inside {
-			return
-		}
-		seen[abs] = true
-		found = append(found, runFile{Path: abs, Digest: fileDigest(p, fsys, abs)})
-	}
-	for _, part := range facts.Parts() {
-		for i, word := range part.Words {
-			if i == 0 {
-				for _, m := range manifests[filepath.Base(word)] {
-					add(m)
-				}
-			}
-			if word == "" || strings.HasPrefix(word, "-") {
+	for _, base := range bases {
+		for _, word := range words {
+			abs, err := pathid.Abs(p, base, word)
+			if err != nil || seen[abs] || len(found) >= maxRunFiles || !inAny(p, roots, abs) {
 				continue
 			}
-			if i == 0 && !strings.Contains(word, "/") {
+			r, err := pathid.Resolve(p, fsys, abs)
+			if err != nil || !r.Exists || !r.Info.Mode.IsRegular() {
 				continue
 			}
-			if abs, err := pathid.Abs(p, cwd, word); err == nil {
-				if info, err := fsys.Lstat(abs); err == nil && !info.Mode.IsDir() && (i <= 2 || info.Mode&0o111 != 0) {
-					add(word)
-				}
+			if interpreted || r.Info.Mode&0o111 != 0 || scripts[filepath.Ext(abs)] {
+				seen[abs] = true
+				found = append(found, runFile{Path: abs, Digest: fileDigest(p, fsys, abs)})
 			}
 		}
 	}
 	return found
 }
 
-// fileDigest digests the file that name leads to now.
+func inAny(p pathid.Platform, roots []string, path string) bool {
+	for _, root := range roots {
+		if pathid.Contains(p, root, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// fileDigest says what the file that name leads to holds now: the digest of its content, or for a large one its identity,
+// size and time. What cannot be told matches nothing, not even itself.
 func fileDigest(p pathid.Platform, fsys pathid.FS, name string) string {
 	resolved, err := pathid.Resolve(p, fsys, name)
-	if err != nil || !resolved.Exists {
+	switch {
+	case err != nil:
+		return ""
+	case !resolved.Exists:
 		return "missing"
+	}
+	info := resolved.Info
+	if info.Size > maxRunFileBytes {
+		return fmt.Sprintf("large:%d:%d:%d:%d:%d", info.Identity.Device, info.Identity.High, info.Identity.Inode, info.Size, info.ModTime.UnixNano())
 	}
 	data, err := fsys.ReadFile(resolved.Path, maxRunFileBytes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "missing"
-	}
 	if err != nil {
-		return "unread"
+		return ""
 	}
-	return capability.Digest(data)
+	return capability.DigestBytes(data)
 }
 
 // checkBinding compares what is about to run with what was approved. A difference is never repaired: the call must be
@@ -127,7 +159,7 @@ func (d *Desk) checkBinding(c approval.Call, pre preconditions) error {
 		return mismatch(c.Cwd)
 	}
 	for _, f := range pre.Runs {
-		if now := fileDigest(d.platform, d.fsys, f.Path); now != f.Digest {
+		if now := fileDigest(d.platform, d.fsys, f.Path); now == "" || now != f.Digest {
 			return mismatch(f.Path)
 		}
 	}

@@ -88,9 +88,11 @@ type Desk struct {
 	mu       sync.Mutex // guards the maps below
 	sessions map[string]*Session
 	running  map[string]*sandbox.Process
-	waiters  map[string]chan struct{} // call id -> closed at the next change
-	turns    map[string]*sync.Mutex   // session id -> one admission at a time
-	granted  map[string]bool          // released calls whose own prompt in the agent was answered
+	waiters  map[string]chan struct{}   // call id -> closed at the next change
+	turns    map[string]*sync.Mutex     // session id -> one admission at a time
+	attached map[string]map[uint64]bool // waiting call -> connections that wait for it
+	orphans  map[string]orphan          // waiting call -> the client that left it
+	granted  map[string]bool            // released calls whose own prompt in the agent was answered
 
 	started time.Time
 	kick    chan struct{} // wakes the expiry loop
@@ -117,15 +119,14 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 		options: o, platform: pathid.Host(), fsys: pathid.OS(), clock: o.Clock, log: o.Log,
 		presence: &presence{clock: o.Clock, until: map[terminal]time.Time{}, connections: map[uint64]time.Time{}},
 		actions:  map[string]Action{}, sessions: map[string]*Session{}, running: map[string]*sandbox.Process{},
-		waiters: map[string]chan struct{}{}, turns: map[string]*sync.Mutex{}, granted: map[string]bool{}, kick: make(chan struct{}, 1),
+		waiters: map[string]chan struct{}{}, turns: map[string]*sync.Mutex{}, granted: map[string]bool{},
+		attached: map[string]map[uint64]bool{}, orphans: map[string]orphan{}, kick: make(chan struct{}, 1),
 	}
 	d.own = policy.Own{
 		Paths:    append([]string{o.Dirs.State, o.Dirs.Config, o.Dirs.Runtime, o.Binary, o.Init}, o.OwnPaths...),
 		Binaries: []string{"countersign", "countersign-desk", "countersign-tray", "countersign-init"},
 	}
-	d.global = parseLists(policy.SourceGlobal, o.Dirs.File(), map[policy.List][]string{
-		policy.ListDeny: o.Config.Rules.Deny, policy.ListAsk: o.Config.Rules.Ask, policy.ListAllow: o.Config.Rules.Allow,
-	})
+	d.global = FileRules(o.Dirs.File(), o.Config.Rules)
 	if d.store, err = state.Open(o.Dirs.State, state.Options{}); err != nil {
 		return nil, err
 	}
@@ -240,6 +241,7 @@ func (d *Desk) keepTime(ctx context.Context) {
 		case <-d.kick:
 		case <-liveness.C:
 			d.endGoneSessions()
+			d.endOrphans()
 		}
 		timer.Stop()
 	}
@@ -255,6 +257,7 @@ func (d *Desk) publish(events []approval.Event) {
 			d.frame(e.Frame, wireCall(*e.Call))
 		}
 		if e.Call != nil {
+			d.recordRefusal(*e.Call)
 			d.wake(e.Call.ID)
 		}
 		if e.Question != nil {
@@ -334,9 +337,12 @@ func (d *Desk) Subscribe(caller Caller, epoch string, after uint64) (Subscriptio
 	return Subscription{Reply: reply, Frames: sub.Frames(), Cancel: sub.Cancel}, nil
 }
 
-// Gone is called when a connection ended. Waits live in the core, so nothing is lost; what ran for the connection is
-// ended by its context.
-func (d *Desk) Gone(c Caller) { d.presence.gone(c.Connection) }
+// Gone is called when a connection ended. Waits live in the core, so a client that comes back loses nothing; what ran for
+// the connection is ended by its context.
+func (d *Desk) Gone(c Caller) {
+	d.presence.gone(c.Connection)
+	d.detach(c)
+}
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 

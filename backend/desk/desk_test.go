@@ -41,11 +41,18 @@ func (c *manualClock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// testAgents takes the peer itself for the agent's root process; nobody else is an agent.
+// testAgents takes this process for the agent's root process, else the peer itself; nobody else is an agent.
 type testAgents struct{}
 
-func (testAgents) Match(string, []wire.Process) (int, bool) { return 0, true }
-func (testAgents) Find([]wire.Process) (string, bool)       { return "", false }
+func (testAgents) Match(_ string, chain []wire.Process) (int, bool) {
+	for i, p := range chain {
+		if p.PID == os.Getpid() {
+			return i, true
+		}
+	}
+	return 0, true
+}
+func (testAgents) Find([]wire.Process) (string, bool) { return "", false }
 
 // fixture is a desk over a scratch project, with an agent that is this very process.
 type fixture struct {

@@ -180,6 +180,37 @@ func TestWhatRunsIsWhatWasApproved(t *testing.T) {
 	}
 }
 
+// Every spelling of running a script is bound to what the script held: options before it, a directory changed into, input
+// redirected, a wrapper or a shell in between.
+func TestScriptIsBoundHoweverItIsRun(t *testing.T) {
+	f := newFixture(t, "")
+	f.boxed()
+	sub := filepath.Join(f.project, "sub")
+	if err := os.Mkdir(sub, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"./sub/s.sh", "bash -x -e sub/s.sh", "cd sub && bash s.sh", "cd sub && ./s.sh", "bash < sub/s.sh", "timeout 5 bash sub/s.sh",
+		"env A=1 B=2 C=3 bash sub/s.sh", `bash -c "bash sub/s.sh"`, "python3 -u -B -E sub/s.sh", "make -C sub", ". sub/s.sh",
+	} {
+		for name, text := range map[string]string{"s.sh": "#!/bin/sh\ntouch good\n", "Makefile": "all:\n\ttouch good\n"} {
+			if err := os.WriteFile(filepath.Join(sub, name), []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		status := f.bash(command)
+		f.allow(f.only(), 1, "")
+		for name, text := range map[string]string{"s.sh": "#!/bin/sh\ntouch evil\n", "Makefile": "all:\n\ttouch evil\n"} {
+			if err := os.WriteFile(filepath.Join(sub, name), []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, code := f.run(status.Call); code != "approval_mismatch" {
+			t.Errorf("%s: %q, want approval_mismatch", command, code)
+		}
+	}
+}
+
 func TestSessionEndsWithItsProcess(t *testing.T) {
 	// An answer to a request whose agent is gone must have a terminal state to read (case t3code-5195).
 	f := newFixture(t, "")
@@ -315,5 +346,37 @@ func TestDenyRuleAndModesDecideBeforeAnybodyIsAsked(t *testing.T) {
 	}
 	if status := f.propose("write", map[string]any{"path": "new.txt", "content": "x"}); status.Reason != "plan_readonly" || status.Outcome != "denied" {
 		t.Errorf("a write in plan mode: %+v", status)
+	}
+}
+
+// A person pressed Ctrl-C in the agent: its hook died, the card stayed for a day, and allowing it said "Allowed." and did
+// nothing. A client that is only cut off comes back; one that died does not, and its wait ends as cancelled, not denied.
+func TestWaitEndsWithItsClient(t *testing.T) {
+	f := newFixture(t, "")
+	f.boxed()
+	hook := exec.Command("sleep", "60")
+	if err := hook.Start(); err != nil {
+		t.Fatal(err)
+	}
+	agent := f.agent
+	f.agent.Connection = 5
+	f.agent.Peer.Chain = append([]wire.Process{processOf(t, hook.Process.Pid)}, agent.Peer.Chain...)
+	status := f.bash("touch x")
+	f.desk.Gone(f.agent)
+	time.Sleep(4 * time.Second)
+	if len(f.questions()) != 1 {
+		t.Fatal("the wait of a client that still runs was ended")
+	}
+	_ = hook.Process.Kill()
+	_ = hook.Wait()
+	for range 200 {
+		if len(f.questions()) == 0 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	f.agent = agent
+	if status = f.await(status.Call); status.Outcome != "cancelled" {
+		t.Errorf("status %+v, want cancelled", status)
 	}
 }

@@ -2,10 +2,25 @@ package desk
 
 import (
 	"countersign/backend/approval"
+	"countersign/backend/config"
+	"countersign/backend/policy"
 	"countersign/backend/sandbox"
 	"countersign/backend/state"
 	"countersign/backend/wire"
 )
+
+// KeyFile is the name of a file identity in the state directory, IdentityFile the identity.store that keeps it.
+const (
+	KeyFile      = state.KeyFile
+	IdentityFile = state.IdentityFile
+)
+
+// FileRules are the rules of config.toml: what every decision begins with.
+func FileRules(file string, r config.Rules) policy.RuleSet {
+	return parseLists(policy.SourceGlobal, file, map[policy.List][]string{
+		policy.ListDeny: r.Deny, policy.ListAsk: r.Ask, policy.ListAllow: r.Allow,
+	})
+}
 
 // Secret is a text that prints itself redacted.
 type Secret = state.Secret

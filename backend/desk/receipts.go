@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"strings"
 
 	"countersign/backend/approval"
 	"countersign/backend/capability"
@@ -17,6 +18,47 @@ func (d *Desk) record(c approval.Call, kind capability.RecordKind) capability.Re
 	}
 }
 
+// recordRefusal keeps a signed record of a call that was stopped, with what stopped it. The refusal stands whether or not
+// it can be recorded.
+func (d *Desk) recordRefusal(c approval.Call) {
+	if c.State != approval.CallFinished {
+		return
+	}
+	switch c.Outcome {
+	case approval.OutcomeDenied, approval.OutcomeRefused, approval.OutcomeExpired:
+	default:
+		return
+	}
+	r := d.record(c, capability.RecordDecision)
+	r.Extra = map[string]string{"outcome": string(c.Outcome), "reason": string(c.Verdict.Reason)}
+	if c.Verdict.Rule != "" {
+		r.Extra["rule"] = c.Verdict.Rule
+	}
+	if _, err := d.receipts.Append(r); err != nil {
+		d.log.Error("record refusal", "call", c.ID, "error", err)
+	}
+}
+
+// maxSubject is how much of a command a listing of receipts shows, in bytes.
+const maxSubject = 200
+
+// subject says what a call was about, from the store. It is shown beside a record and is no part of what is signed.
+func (d *Desk) subject(call string) string {
+	c, err := d.calls.Get(call)
+	if err != nil {
+		return ""
+	}
+	for _, name := range []string{"command", "file_path", "path", "url"} {
+		if text, ok := argument(c.Args, name); ok {
+			if len(text) > maxSubject {
+				return strings.ToValidUTF8(text[:maxSubject], "") + " …"
+			}
+			return text
+		}
+	}
+	return ""
+}
+
 func (d *Desk) listReceipts(_ context.Context, _ *exchange, in wire.ListReceipts) (wire.Receipts, error) {
 	limit := in.Limit
 	if limit <= 0 || limit > maxListed {
@@ -25,14 +67,14 @@ func (d *Desk) listReceipts(_ context.Context, _ *exchange, in wire.ListReceipts
 	out := wire.Receipts{Receipts: []wire.Receipt{}}
 	list, err := d.receipts.List(state.Filter{Session: in.Session, Call: in.Call, Limit: limit})
 	for _, e := range list {
-		out.Receipts = append(out.Receipts, wire.Receipt{Record: e.Record, Digest: e.Digest})
+		out.Receipts = append(out.Receipts, wire.Receipt{Record: e.Record, Digest: e.Digest, Subject: d.subject(e.Record.Call)})
 	}
 	return out, err
 }
 
 func (d *Desk) getReceipt(_ context.Context, _ *exchange, in wire.GetReceipt) (wire.Receipt, error) {
 	e, err := d.receipts.Get(in.ID)
-	return wire.Receipt{Record: e.Record, Digest: e.Digest, Envelope: e.Envelope}, err
+	return wire.Receipt{Record: e.Record, Digest: e.Digest, Envelope: e.Envelope, Subject: d.subject(e.Record.Call)}, err
 }
 
 func (d *Desk) verifyReceipts(context.Context, *exchange, wire.Empty) (wire.Verification, error) {

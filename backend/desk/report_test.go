@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -111,4 +112,30 @@ func TestCheckedFileTools(t *testing.T) {
 		t.Errorf("write: %q %+v", code, out)
 	}
 	f.verify(6) // a decision each, and a write record for the two that were written
+}
+
+// Two waiting writes of a megabyte each made every listing of the inbox too long for one message: nothing could be seen or
+// denied any more, other sessions' questions included.
+func TestLargeCallsKeepTheInboxUsable(t *testing.T) {
+	f := newFixture(t, "")
+	for i := range 3 {
+		f.propose("Write", map[string]any{"file_path": filepath.Join(f.project, "big"), "content": strings.Repeat(string(rune('a'+i)), 2<<20)})
+	}
+	var list wire.Questions
+	f.must(f.desk.Owner(), wire.ActionListQuestions, wire.ListQuestions{}, &list)
+	data, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Questions) != 3 || len(data) > wire.MaxMessage/2 {
+		t.Errorf("%d questions in %d bytes, want 3 within half a message", len(list.Questions), len(data))
+	}
+	var calls wire.Calls
+	f.must(f.desk.Owner(), wire.ActionListCalls, wire.ListCalls{Session: list.Questions[0].Session}, &calls)
+	if data, err = json.Marshal(calls); err != nil || len(data) > wire.MaxMessage/2 {
+		t.Errorf("calls take %d bytes, %v", len(data), err)
+	}
+	if !strings.Contains(string(list.Questions[0].Detail), `"omitted_bytes":`) {
+		t.Errorf("the card does not say that something was left out: %.300s", list.Questions[0].Detail)
+	}
 }

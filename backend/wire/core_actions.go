@@ -103,6 +103,7 @@ type GetReceipt struct {
 type Receipt struct {
 	Record   capability.Record `json:"record"`
 	Digest   string            `json:"digest,omitempty"`
+	Subject  string            `json:"subject,omitempty"` // what the call was about, from the store: not signed
 	Envelope json.RawMessage   `json:"envelope,omitempty"`
 }
 

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +50,8 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 			row("", "(characters that do not show were spelled out)")
 		}
 	} else {
-		row("tool", escape(card.AgentTool, false)+" "+escape(string(card.Args), false))
+		row("tool", escape(card.AgentTool, false))
+		printArguments(row, card.Args)
 	}
 	for _, part := range card.Parts {
 		if len(card.Parts) > 1 || part.State != "new" {
@@ -85,6 +88,25 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 	}
 	if !q.ExpiresAt.IsZero() {
 		row("expires", "in "+max(q.ExpiresAt.Sub(now), 0).Round(time.Second).String())
+	}
+}
+
+// printArguments shows a call's arguments one by one, text with its own lines. An edit is shown as what goes and what
+// comes.
+func printArguments(row func(name, text string), args json.RawMessage) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(args, &all); err != nil {
+		row("arguments", escape(string(args), false))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		var text string
+		if json.Unmarshal(all[name], &text) != nil {
+			text = string(all[name])
+		}
+		if name != "description" {
+			row(escape(name, false), escape(text, true))
+		}
 	}
 }
 

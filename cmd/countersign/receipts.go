@@ -61,13 +61,23 @@ func receiptLine(r wire.Receipt) string {
 	if rec.Write != nil {
 		text += "  wrote " + escape(rec.Write.Path, false)
 	}
-	if by := rec.Extra["executed_by"]; by != "" {
-		text += "  executed by " + escape(by, false) + " itself"
+	switch by := rec.Extra["executed_by"]; {
+	case by == "countersign":
+		text += "  allowed, executed by the desk"
+	case by != "":
+		text += "  allowed, executed by " + escape(by, false) + " itself"
+	case rec.Extra["outcome"] != "":
+		text += "  " + escape(rec.Extra["outcome"], false) + " (" + escape(rec.Extra["reason"], false) + ")"
+	}
+	if r.Subject != "" && rec.Kind != "end" {
+		text += "  " + escape(r.Subject, false)
 	}
 	return strings.TrimRight(text, " ")
 }
 
 type receiptsShowCmd struct {
+	JSON bool `help:"Print the whole record with its signed envelope as JSON."`
+
 	ID string `arg:"" help:"The record's id, or its last characters as list prints them."`
 }
 
@@ -88,6 +98,13 @@ func (c *receiptsShowCmd) Run(s *streams) error {
 		var r wire.Receipt
 		if err := client.Do(ctx, wire.ActionGetReceipt, wire.GetReceipt{ID: id}, &r); err != nil {
 			return err
+		}
+		if !c.JSON {
+			if r.Subject != "" {
+				fmt.Fprintf(s.Out, "about (from the store, not signed): %s\n", escape(r.Subject, true))
+			}
+			r.Envelope = nil
+			return printJSON(s.Out, r.Record)
 		}
 		return printJSON(s.Out, r)
 	})

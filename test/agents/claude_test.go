@@ -377,7 +377,7 @@ func TestClaude(t *testing.T) {
 			t.Errorf("%s there: %v, want %v", name, err == nil, want)
 		}
 	}
-	if out := w.run("receipts", "verify"); !strings.Contains(out, "8 receipts verify") {
+	if out := w.run("receipts", "verify"); !strings.Contains(out, "9 receipts verify") {
 		t.Errorf("receipts verify says:\n%s", out)
 	}
 	if out := w.run("receipts", "list"); strings.Count(out, "Enforced") < 4 {
