@@ -1,6 +1,11 @@
 package desk
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
 	"countersign/backend/approval"
 	"countersign/backend/config"
 	"countersign/backend/policy"
@@ -61,6 +66,9 @@ func (d *Desk) Verify() (wire.Verification, error) {
 // VerifyOffline checks the receipts under a state directory without a core. Without an identity at hand, the public
 // key the store remembers is used.
 func VerifyOffline(stateDir string) (wire.Verification, error) {
+	if _, err := os.Lstat(filepath.Join(stateDir, state.StoreFile)); errors.Is(err, fs.ErrNotExist) {
+		return wire.Verification{}, &wire.Error{Code: "no_desk", Args: map[string]string{"state": stateDir}}
+	}
 	v, err := state.VerifyOffline(stateDir)
 	if err != nil {
 		return wire.Verification{}, err

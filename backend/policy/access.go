@@ -12,31 +12,33 @@ import (
 
 // access is one path that a call reads or writes.
 type access struct {
-	text       string // as written
-	write      bool
-	remove     bool   // deletes or moves away
-	recursive  bool   // reaches what is below
-	skipHidden bool   // and leaves out hidden names there
-	redirect   bool   // a redirection of the shell, which an allow rule for the command does not cover
-	lexical    string // absolute; "" when it cannot be told
-	resolved   string // after every link; "" when it cannot be told
-	keys       []string
-	pattern    string // absolute pattern, for a word that the shell expands
-	globbed    bool
-	dynamic    bool // the path is not, or not wholly, known
-	assumed    bool // relies on HOME or PWD
-	denyOnly   bool
-	exists     bool
-	isDir      bool
-	inside     bool   // in the roots, lexically and after links
-	refused    string // why it must not be touched: remote, device, magic_link …
-	odd        string // pathid.Suspicious
-	oddRead    bool   // odd matters for a read too: on this platform the path may be another file
-	dangerous  string // the dangerous file or directory it names
-	secret     string // the secret material it names
-	reach      []string
-	reachMore  bool // reach is not all
-	command    int  // or -1
+	text        string // as written
+	write       bool
+	remove      bool   // deletes or moves away
+	recursive   bool   // reaches what is below
+	skipHidden  bool   // and leaves out hidden names there
+	redirect    bool   // a redirection of the shell, which an allow rule for the command does not cover
+	lexical     string // absolute; "" when it cannot be told
+	resolved    string // after every link; "" when it cannot be told
+	keys        []string
+	pattern     string // absolute pattern, for a word that the shell expands
+	globbed     bool
+	dynamic     bool // the path is not, or not wholly, known
+	assumed     bool // relies on HOME or PWD
+	denyOnly    bool
+	exists      bool
+	isDir       bool
+	inside      bool   // in the roots, lexically and after links
+	refused     string // why it must not be touched: remote, device, magic_link …
+	odd         string // pathid.Suspicious
+	oddRead     bool   // odd matters for a read too: on this platform the path may be another file
+	dangerous   string // the dangerous file or directory it names
+	secret      string // the secret material it names
+	reach       []string
+	reachMore   bool     // reach is not all
+	reachKeys   []string // of reach, as match keys
+	reachSecret string   // the first secret material in reach, or ""
+	command     int      // or -1
 }
 
 // Limits of what is looked at on the filesystem during one examination.
@@ -45,7 +47,35 @@ const (
 	maxGlobNames = 256
 	maxGlobDir   = 4096
 	maxReach     = 10000
+	maxEntries   = 4 * maxReach // directory entries in all: what is over them is not known
 )
+
+// looked remembers what one examination saw on the filesystem, so that a text that names one place a thousand times looks
+// once. It assumes nothing about what happens later: the same place gives the same answer within one examination only.
+type looked struct {
+	entries int // directory entries so far
+	git     map[string]string
+	token   bool // a repository's configuration holds an address with a password
+	trees   map[treeName]*tree
+	globs   map[string]*globbed
+}
+
+type treeName struct {
+	dir        string
+	skipHidden bool
+}
+
+// tree is the files below a directory.
+type tree struct {
+	files, keys []string
+	more        bool   // files is not all
+	secret      string // the first secret material among them
+}
+
+type globbed struct {
+	names    []string
+	complete bool
+}
 
 // locate fills in where the path name leads from the directory base.
 func (x *analysis) locate(a *access, base, name string) {
@@ -99,7 +129,8 @@ func (x *analysis) locate(a *access, base, name string) {
 			a.recursive = false
 			return
 		}
-		a.reach, a.reachMore = x.below(a.resolved, a.skipHidden)
+		t := x.tree(a.resolved, a.skipHidden)
+		a.reach, a.reachMore, a.reachKeys, a.reachSecret = t.files, t.more, t.keys, t.secret
 	}
 }
 
@@ -148,6 +179,18 @@ func matchSlash(p pathid.Platform, path string) string {
 
 // expandGlob lists what a shell pattern matches now. complete is false when there may be more.
 func (x *analysis) expandGlob(pattern string) (names []string, complete bool) {
+	if g := x.looked.globs[pattern]; g != nil {
+		return g.names, g.complete
+	}
+	if x.looked.globs == nil {
+		x.looked.globs = map[string]*globbed{}
+	}
+	names, complete = x.listGlob(pattern)
+	x.looked.globs[pattern] = &globbed{names, complete}
+	return names, complete
+}
+
+func (x *analysis) listGlob(pattern string) (names []string, complete bool) {
 	parts := strings.Split(strings.Trim(pattern, "/"), "/")
 	current := []string{"/"}
 	if x.platform.IsWindows() {
@@ -171,7 +214,7 @@ func (x *analysis) expandGlob(pattern string) (names []string, complete bool) {
 				}
 				return names, false
 			}
-			if len(entries) >= maxGlobDir {
+			if x.looked.entries += len(entries); len(entries) >= maxGlobDir || x.looked.entries > maxEntries {
 				return names, false
 			}
 			for _, entry := range entries {
@@ -209,6 +252,28 @@ func unescapePattern(text string) string {
 	return b.String()
 }
 
+// tree returns what below lists, once for each directory.
+func (x *analysis) tree(dir string, skipHidden bool) *tree {
+	name := treeName{dir, skipHidden}
+	if t := x.looked.trees[name]; t != nil {
+		return t
+	}
+	t := &tree{}
+	t.files, t.more = x.below(dir, skipHidden)
+	t.keys = make([]string, len(t.files))
+	for i, path := range t.files {
+		t.keys[i] = matchKey(x.platform, path)
+		if t.secret == "" {
+			t.secret = secretPath(x.platform, x.f.call.Roots, path)
+		}
+	}
+	if x.looked.trees == nil {
+		x.looked.trees = map[treeName]*tree{}
+	}
+	x.looked.trees[name] = t
+	return t
+}
+
 // below lists the files under dir, nearest first, up to maxReach. Links are not followed.
 func (x *analysis) below(dir string, skipHidden bool) (files []string, more bool) {
 	queue := []string{dir}
@@ -227,7 +292,8 @@ func (x *analysis) below(dir string, skipHidden bool) (files []string, more bool
 			if skipHidden && strings.HasPrefix(entry, ".") {
 				continue
 			}
-			if seen++; seen > maxReach {
+			seen++
+			if x.looked.entries++; seen > maxReach || x.looked.entries > maxEntries {
 				return files, true
 			}
 			path := pathid.Join(x.platform, here, entry)

@@ -214,6 +214,7 @@ func (x *analysis) declare(cmd *syntax.DeclClause, s scope, dirs places) {
 		x.substitutionsIn(a.Value, s, -1, dirs)
 	}
 	c.assigns = append(x.assignments(named, s, dirs), s.inherited...)
+	c.declares = len(named) > 0 && len(c.words) == 1
 	x.add(c)
 }
 

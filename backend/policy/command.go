@@ -85,6 +85,9 @@ type command struct {
 	chdir    string   // for cd: "inside" or why it is not
 	accesses []int
 	function bool // a call of a function of the same text
+	declares bool // export, local …: nothing but assignments of its own, at least one
+
+	described bool // its safeSpec knows every option: its accesses are all its files
 }
 
 // option is an executing option that stands in a command's words.
@@ -92,6 +95,8 @@ type option struct {
 	spelling string // as in the table
 	at       int    // index of the word
 	dynamic  bool   // an unknown word that could be one
+	code     bool   // an operand that the program runs
+	file     bool   // an operand that the program writes, where one would not expect it
 }
 
 // baseName reduces a command name to what deny and ask rules compare.

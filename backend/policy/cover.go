@@ -46,6 +46,9 @@ func (d *decision) allowView() ruleView {
 // covered judges the whole call.
 func (d *decision) covered() coverage {
 	f := d.f
+	if f.strange != "" {
+		return uncovered(f.strange)
+	}
 	switch tools[f.tool].family {
 	case familyCommand:
 		return d.coveredText()
@@ -148,8 +151,12 @@ func (d *decision) coveredText() coverage {
 	}
 	for i := range f.accesses {
 		a := &f.accesses[i]
-		if a.redirect && a.write && !a.denyOnly {
+		switch {
+		case !a.redirect || a.denyOnly:
+		case a.write:
 			out = out.and(d.coveredRedirect(a))
+		default:
+			out = out.and(d.coveredInput(a))
 		}
 	}
 	return out
@@ -192,6 +199,27 @@ func (d *decision) coveredRedirect(a *access) coverage {
 	return out
 }
 
+// coveredInput judges a redirection that reads, wherever it stands: $(<file) reads without any command, and what a
+// compound command is given is read by whatever runs inside it. A rule for the one plain command at which it stands
+// covers it, because that command could open the file by itself.
+func (d *decision) coveredInput(a *access) coverage {
+	why := a.whyUnreadable()
+	if why == "" {
+		return coverage{ok: true}
+	}
+	if out := d.coveredAccess(a, []string{ToolRead}, ToolRead); out.ok {
+		return out
+	}
+	if a.command >= 0 && a.command < len(d.f.commands) {
+		if c := d.f.commands[a.command]; len(c.words) > 0 && !c.denyOnly && c.wrap == wrapNone && c.opaque == "" {
+			if out := d.commandRule(a.command); out.ok {
+				return out
+			}
+		}
+	}
+	return uncovered("reads " + a.text + ": " + why)
+}
+
 // coveredCommand judges one command and what it runs.
 func (d *decision) coveredCommand(i int) coverage {
 	f := d.f
@@ -212,7 +240,7 @@ func (d *decision) coveredCommand(i int) coverage {
 	switch {
 	case len(c.words) == 0:
 		return coverage{ok: true} // assignments, all harmless
-	case declares[c.base] && len(c.words) == 1 && c.name == c.base:
+	case c.declares && declares[c.base]:
 		return coverage{ok: true}
 	case c.unsafe == "" && c.wrap == wrapNone && d.readsInPlace(i):
 		return coverage{ok: true}
@@ -227,7 +255,8 @@ func (d *decision) coveredCommand(i int) coverage {
 	return uncovered("no rule for " + why)
 }
 
-// declares are the builtins whose assignments are judged like any other.
+// declares are the builtins whose assignments are judged like any other. Without an assignment of its own, each of them
+// prints the environment.
 var declares = set("export declare local readonly typeset")
 
 // trustedName reports whether a wrapper is the system's own: a wrapper from somewhere else may do anything.

@@ -6,7 +6,9 @@ import (
 	"countersign/backend/pathid"
 )
 
-// dangerousFiles run code or redirect trust when they are written. All in lower case.
+// dangerousFiles run code or redirect trust when they are written: by themselves, at the next commit, build or change of
+// directory, and nobody looks at them first. Files that people run on purpose (Makefile, package.json) are ordinary, and so
+// are the instructions of agents (AGENTS.md, CLAUDE.md), which are edited like any other text. All in lower case.
 var dangerousFiles = set(`
 	.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
 	.kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsession .xsessionrc .pam_environment
@@ -15,6 +17,9 @@ var dangerousFiles = set(`
 	.vimrc .gvimrc .exrc .nvimrc .emacs .tmux.conf .screenrc .psqlrc .sqliterc .my.cnf .mylogin.cnf .pgpass
 	.terraformrc .boto .s3cfg .dockercfg .htpasswd .envrc .direnvrc
 	.mcp.json .claude.json opencode.json opencode.jsonc .aider.conf.yml
+	.gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile
+	.pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
+	lefthook-local.yml .lefthook-local.yml .bazelrc mise.toml .mise.toml mise.local.toml .mise.local.toml .pnp.cjs
 	authorized_keys authorized_keys2 config.fish sudoers crontab`)
 
 // dangerousDirs are directories whose content programs trust or run. A row of several names matches them in a row.
@@ -23,7 +28,8 @@ var dangerousDirs = [][]string{
 	{".ssh"}, {".gnupg"}, {".aws"}, {".azure"}, {".kube"}, {".docker"}, {".password-store"},
 	{".claude"}, {".codex"}, {".agents"}, {".gemini"}, {".opencode"}, {".cursor"}, {".windsurf"}, {".qwen"}, {".cline"},
 	{".copilot"}, {".continue"}, {".kiro"}, {".roo"}, {".countersign"}, {".husky"}, {".githooks"}, {".devcontainer"},
-	{".github", "workflows"}, {".github", "actions"}, {".circleci"}, {".gitlab", "ci"},
+	{".cargo", "config.toml"}, {".cargo", "config"}, {".mvn"}, {".yarn"}, {".amazonq"}, {".clinerules"}, {".mise"},
+	{".config", "mise"}, {".github", "workflows"}, {".github", "actions"}, {".circleci"}, {".gitlab", "ci"},
 	{".config", "autostart"}, {".config", "systemd"}, {".config", "fish"}, {".config", "git"}, {".config", "gcloud"},
 	{".config", "gh"}, {".config", "opencode"}, {".config", "countersign"}, {".local", "share", "systemd"},
 	{"library", "launchagents"}, {"library", "launchdaemons"}, {"library", "keychains"},

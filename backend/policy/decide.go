@@ -35,6 +35,8 @@ type decision struct {
 	cover *coverage // computed once, by the first step that needs it
 
 	denies restraint // from step 4; step 5 asks for what might match
+
+	unseen bool // some arguments were not looked at as commands: there were too many
 }
 
 // answer is what one step says. An empty outcome passes on to the next step.

@@ -15,6 +15,11 @@ var executingOptions = []optionRow{
 	{"git", "", "-c --config-env --exec-path -C --git-dir --work-tree --attr-source"},
 	{"git", "", "-p --paginate"},
 	{"git", "*", "--output --ext-diff --textconv --upload-pack --receive-pack --exec"},
+	{"git", "*", "--no-index --export-marks --import-marks"},
+	{"git", "", "config bundle merge-index merge-one-file fast-import remote-ext remote-fd daemon instaweb shell cvsserver p4 svn hook " +
+		"credential credential-store maintenance"},
+	{"git", "checkout-index", "--prefix"},
+	{"git", "read-tree", "--index-output"},
 	{"git", "log", "--show-signature"},
 	{"git", "clone", "-u -c --config --template --reference --separate-git-dir --recurse-submodules --recursive"},
 	{"git", "init", "--template --separate-git-dir"},
@@ -35,7 +40,7 @@ var executingOptions = []optionRow{
 	{"rg", "", "--pre --hostname-bin --search-zip -z --ignore-file"},
 	{"ag ack", "", "--pager --files-from"},
 	{"sort", "", "-o --output --compress-program -T --temporary-directory --files0-from"},
-	{"tar bsdtar gtar", "", "--to-command --checkpoint-action --use-compress-program -I --rsh-command --rmt-command --info-script --new-volume-script -F -T --files-from -C --directory -P --absolute-names --index-file --volno-file"},
+	{"tar bsdtar gtar", "", "--to-command --checkpoint-action --use-compress-program -I --rsh-command --rmt-command --info-script --new-volume-script -F -T --files-from -C --directory -P --absolute-names --index-file --volno-file -g --listed-incremental"},
 	{"zip", "", "-T -TT --unzip-command -m --move"},
 	{"7z 7za", "", "-o -si -so"},
 	{"unzip", "", "-d"},
@@ -45,12 +50,14 @@ var executingOptions = []optionRow{
 	{"find", "", "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from"},
 	{"fd fdfind", "", "-x --exec -X --exec-batch --ignore-file"},
 	{"man", "", "-P --pager -H --html -C --config-file -M --manpath -l --local-file -T --troff-device -X --preprocessor -p"},
-	{"less more", "", "-o -O --log-file --LOG-FILE -k --lesskey-file --lesskey-src -t --tag-file -T"},
+	{"less more", "", "--cmd -o -O --log-file --LOG-FILE -k --lesskey-file --lesskey-src -t --tag-file -T"},
 	{"sed gsed", "", "-i --in-place -f --file"},
 	{"awk gawk mawk", "", "-f --file -i --include -l --load -E --exec -o --pretty-print -p --profile -d --dump-variables"},
 	{"tree", "", "-o --output --fromfile"},
 	{"date", "", "-s --set -f --file"},
 	{"split", "", "--filter"},
+	{"shuf", "", "-o --output"},
+	{"tcpdump", "", "-z -w -Z"},
 	{"xxd", "", "-r"},
 	{"curl", "", "-o --output -O --remote-name --remote-name-all -J --remote-header-name --output-dir -D --dump-header -c --cookie-jar -K --config --trace --trace-ascii --stderr -T --upload-file --netrc-file -x --proxy --preproxy --unix-socket --abstract-unix-socket --connect-to --resolve --doh-url --libcurl --engine -w --write-out --etag-save --hsts"},
 	{"wget", "", "-O --output-document -o --output-file -a --append-output -P --directory-prefix -e --execute --config --use-askpass --post-file --post-data --body-file -i --input-file --save-cookies --load-cookies --warc-file --no-check-certificate -B"},
@@ -180,6 +187,7 @@ func hasSubcommands(base string) bool {
 
 // executing notes the executing options in a command, and what could become one.
 func (x *analysis) executing(c *command) {
+	x.executingOperands(c)
 	rows := rowsByProgram[c.base]
 	if len(rows) == 0 {
 		return
@@ -263,7 +271,7 @@ func optionMatches(spelling, text string) bool {
 
 // couldBeOption reports whether a word that is not known, or that the shell expands, may turn out to be the option.
 func couldBeOption(w word, spelling string) bool {
-	if w.known && !w.glob || w.tame || spelling[0] != '-' && !w.many {
+	if w.known && !w.glob || w.tame && w.prefix == "" || spelling[0] != '-' && !w.many {
 		return false
 	}
 	prefix := w.prefix
@@ -280,3 +288,261 @@ func couldBeOption(w word, spelling string) bool {
 	}
 	return strings.HasPrefix(spelling, prefix) || strings.HasPrefix(prefix, spelling) || !strings.HasPrefix(prefix, "--")
 }
+
+// executingOperands notes the operands that a program runs, or writes where one would expect it to read: an allow rule
+// covers them only by spelling them out, like an executing option.
+func (x *analysis) executingOperands(c *command) {
+	kind := operandKinds[strings.ToLower(c.base)]
+	if kind == 0 || len(c.words) < 2 {
+		return
+	}
+	note := func(at int, code bool) {
+		if len(c.options) < maxOptions {
+			w := c.words[at]
+			c.options = append(c.options, option{spelling: w.text, at: at, dynamic: !w.known || w.glob, code: code, file: !code})
+		}
+	}
+	switch kind {
+	case operandSed:
+		for _, at := range sedScripts(c.words) {
+			if w := c.words[at]; !w.literal() || !plainSed(strings.TrimPrefix(strings.TrimPrefix(w.text, "-e"), "--expression=")) {
+				note(at, true)
+			}
+		}
+		return
+	case operandTar:
+		// The letters of the first word may stand without a dash; then those that take a value take the words behind it.
+		if w := c.words[1]; !w.literal() {
+			note(1, true)
+		} else if !strings.HasPrefix(w.text, "-") {
+			for i := range w.text {
+				if strings.IndexByte("CFITPg", w.text[i]) >= 0 {
+					note(1, strings.IndexByte("FI", w.text[i]) >= 0)
+				}
+			}
+		}
+		return
+	case operandOutput:
+		operands := 0
+		for i, w := range c.words[1:] {
+			if !w.known || len(w.text) == 0 || w.text[0] != '-' {
+				operands++
+			}
+			if operands > 1 || !w.known && w.many {
+				note(i+1, false)
+			}
+		}
+		return
+	}
+	for i, w := range c.words[1:] {
+		text := w.text
+		if !w.known {
+			if kind == operandMake && !w.tame {
+				note(i+1, true)
+			}
+			continue
+		}
+		switch kind {
+		case operandMake:
+			if name, _, ok := strings.Cut(text, "="); ok && name != "" && name[0] != '-' {
+				note(i+1, true)
+			}
+		case operandGit:
+			if strings.HasPrefix(text, "ext::") || strings.HasPrefix(text, "fd::") {
+				note(i+1, true)
+			}
+		case operandPager:
+			if strings.HasPrefix(text, "+") && strings.Trim(text[1:], "0123456789gG") != "" {
+				note(i+1, true)
+			}
+		case operandListed:
+			if strings.HasPrefix(text, "@") {
+				note(i+1, true)
+			}
+		case operandSQLite:
+			if strings.HasPrefix(strings.TrimLeft(text, " \t\n"), ".") && len(text) > 1 && text[1] != '/' && text[1] != '.' && !sqliteShows[text] || strings.Contains(text, "load_extension") {
+				note(i+1, true)
+			}
+		case operandClient:
+			if strings.Contains(text, `\!`) || strings.Contains(text, `\|`) || strings.Contains(text, "system") {
+				note(i+1, true)
+			}
+		}
+	}
+}
+
+// sqliteShows are the dot commands of sqlite3 that only print.
+var sqliteShows = set(".tables .schema .databases .indexes .indices .dump .version .help .show")
+
+// The kinds of operands that executingOperands knows.
+const (
+	operandMake   = iota + 1 // NAME=value: make expands it, SHELL= runs it
+	operandSed               // a script with e, r, w
+	operandTar               // a bundle without a dash
+	operandOutput            // the second operand is written
+	operandGit               // ext::command
+	operandPager             // +command
+	operandListed            // @file with options
+	operandSQLite            // .shell
+	operandClient            // \! in a database client
+)
+
+var operandKinds = map[string]int{
+	"make": operandMake, "gmake": operandMake, "just": operandMake, "nmake": operandMake, "bmake": operandMake,
+	"sed": operandSed, "gsed": operandSed,
+	"tar": operandTar, "bsdtar": operandTar, "gtar": operandTar,
+	"uniq": operandOutput, "xxd": operandOutput,
+	"git":  operandGit,
+	"less": operandPager, "more": operandPager, "most": operandPager, "vi": operandPager, "vim": operandPager, "nvim": operandPager,
+	"view": operandPager, "ex": operandPager, "vimdiff": operandPager, "emacs": operandPager, "nano": operandPager,
+	"gcc": operandListed, "g++": operandListed, "cc": operandListed, "c++": operandListed, "clang": operandListed,
+	"clang++": operandListed, "rustc": operandListed, "ld": operandListed, "java": operandListed, "javac": operandListed,
+	"sqlite3": operandSQLite, "psql": operandClient, "mysql": operandClient, "mariadb": operandClient,
+}
+
+// sedScripts returns the indexes of the words that hold a script. Where an option is not known, every word that could be a
+// script is one.
+func sedScripts(words []word) []int {
+	var scripts, operands []int
+	given, plain, options := false, true, true
+	for i := 1; i < len(words); i++ {
+		text := words[i].text
+		switch {
+		case !words[i].known:
+			operands = append(operands, i)
+			plain = plain && !words[i].many && words[i].prefix != ""
+		case !options || len(text) < 2 || text[0] != '-':
+			operands = append(operands, i)
+		case text == "--":
+			options = false
+		case text == "-e" || text == "--expression":
+			given = true
+			if i+1 < len(words) {
+				i++
+				scripts = append(scripts, i)
+			}
+		case strings.HasPrefix(text, "--expression="), strings.HasPrefix(text, "-e"):
+			given = true
+			scripts = append(scripts, i)
+		case text == "-f" || text == "--file" || strings.HasPrefix(text, "--file="):
+			given = true // an executing option of the table
+			if !strings.Contains(text, "=") {
+				i++
+			}
+		case strings.HasPrefix(text, "-i"), strings.HasPrefix(text, "--in-place"):
+		case strings.HasPrefix(text, "--"):
+			if !listed("--quiet --silent --regexp-extended --separate --unbuffered --null-data --posix --sandbox --debug", text) {
+				plain, scripts = false, append(scripts, i) // --expr=… is an abbreviation
+			}
+		case strings.HasSuffix(text, "e") && strings.Trim(text[1:], "nErsuze") == "" && strings.Count(text, "e") == 1:
+			given = true
+			if i+1 < len(words) {
+				i++
+				scripts = append(scripts, i)
+			}
+		default:
+			if strings.Trim(text[1:], "nErsuz") != "" {
+				plain, scripts = false, append(scripts, i)
+			}
+		}
+	}
+	switch {
+	case !plain:
+		return append(scripts, operands...)
+	case !given && len(operands) > 0:
+		return append(scripts, operands[0])
+	}
+	return scripts
+}
+
+// harmlessBut names, for programs whose executing options mostly name a file, a directory or a server, the few options that
+// run something. For a program that does not stand here every executing option counts as one that runs something.
+var harmlessBut = map[string]string{}
+
+func init() {
+	for _, row := range [...]struct{ programs, runs string }{
+		{"git", "-c --config-env --exec-path --git-dir --ext-diff --textconv --upload-pack --receive-pack --exec -u --config --template -O " +
+			"--open-files-in-pager -x run foreach update --extcmd -t --tool --tree-filter --index-filter --msg-filter --commit-filter --env-filter " +
+			"--parent-filter --tag-name-filter --setup --smtp-server --to-cmd --cc-cmd --header-cmd --sendmail-cmd config merge-index " +
+			"merge-one-file remote-ext remote-fd fast-import daemon instaweb shell cvsserver p4 svn hook credential credential-store"},
+		{"rg", "--pre --hostname-bin"}, {"ag ack", "--pager"}, {"sort", "--compress-program"},
+		{"tar bsdtar gtar", "--to-command --checkpoint-action --use-compress-program -I --rsh-command --rmt-command --info-script --new-volume-script -F"},
+		{"zip", "-TT --unzip-command"}, {"7z 7za unzip find tree date xxd shuf file wc du diff cp mv ln install patch xargs logger time gtime env uniq", ""},
+		{"fd fdfind", "-x --exec -X --exec-batch"}, {"less more", "--cmd -k --lesskey-file --lesskey-src"}, {"sed gsed", "-f --file"},
+		{"awk gawk mawk", "-f --file -i --include -l --load -E --exec"}, {"curl", "-K --config --engine"},
+		{"wget", "-e --execute --config --use-askpass"}, {"ssh", "-o -F -S -I"}, {"scp sftp", "-o -F -S -D"},
+		{"rsync", "-e --rsh --rsync-path --daemon --config -M --remote-option"},
+		{"docker podman nerdctl docker-compose aws systemctl journalctl jq tsc strace ltrace", ""}, {"yq", ""},
+		{"kubectl oc", "--kubeconfig"}, {"helm", "--post-renderer --kubeconfig --plugins-dir"}, {"terraform tofu", "-plugin-dir"},
+		{"make gmake", "-f --file --makefile --eval"}, {"go", "-toolexec -exec -vettool -overlay -ldflags -gccgoflags -w"},
+		{"cargo", "--config -Z"}, {"rustc", "-C --codegen -Z"},
+		{"gcc g++ cc c++ clang clang++", "-wrapper -fplugin -specs -B -iplugindir -fuse-ld -Xclang -load"}, {"ld", "-plugin --plugin -T --script -dT"},
+		{"npm pnpm yarn", "--script-shell --node-options --userconfig --globalconfig --init-module"}, {"pip pip3 uv", "--python --config-settings"},
+		{"npx bunx", "-c --call --shell --node-options"},
+		{"pytest", "-p -c --config-file -o --override-ini --pdbcls"}, {"gh", "alias extension"},
+		{"mypy pylint flake8 ruff black", "--config --config-file --rcfile --load-plugins --init-hook --plugin-path --python-executable"},
+		{"bat batcat", "--pager --config-file --config-dir"}, {"openssl", "-engine -provider -provider-path -config"},
+	} {
+		for program := range strings.FieldsSeq(row.programs) {
+			harmlessBut[program] = row.runs
+		}
+	}
+}
+
+// carries says what in a command is code in another form than a command: an option or operand that runs a text or a
+// program, or an assignment that a program runs. Deny and ask rules cannot see inside it.
+func (c *command) carries() string {
+	for _, o := range c.options {
+		if o.dynamic || o.file {
+			continue
+		}
+		runs, known := harmlessBut[c.base]
+		if o.code || !known || listed(runs, o.spelling) {
+			return "an option or operand of " + c.base + " that may run something"
+		}
+	}
+	for _, a := range c.assigns {
+		if !a.harmless(c.base) && codeName(a.name) && (!a.known || a.value != "") {
+			return a.name + " may run something"
+		}
+	}
+	if c.patches() {
+		return "a patch whose targets are not known"
+	}
+	return ""
+}
+
+// patches reports whether the command applies a patch that does not stand in its words.
+func (c *command) patches() bool {
+	switch c.base {
+	case "patch", "gpatch":
+		return true
+	case "git":
+		at := subcommand("git", c.words)
+		return at < len(c.words) && (c.words[at].text == "apply" || c.words[at].text == "am")
+	case "apply_patch", "applypatch":
+		return c.fed || !allLiteral(c.words) || len(c.words) < 2
+	}
+	return false
+}
+
+// codeName reports whether programs run, load or search what a variable of this name holds.
+func codeName(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, prefix := range [...]string{"LD_", "DYLD_", "GIT_CONFIG", "GIT_PROXY", "NPM_CONFIG_", "BASH_"} {
+		if strings.HasPrefix(upper, prefix) {
+			return true
+		}
+	}
+	for _, suffix := range [...]string{"PAGER", "EDITOR", "ASKPASS", "_COMMAND", "_CMD", "_OPTIONS", "_OPTS", "_WRAPPER", "_SHELL", "PATH", "FLAGS", "OPT"} {
+		if strings.HasSuffix(upper, suffix) {
+			return true
+		}
+	}
+	return codeVariables[name] || codeNames[upper]
+}
+
+var codeNames = set(`GIT_SSH GIT_EXTERNAL_DIFF GIT_DIR GIT_EXEC_PATH GIT_TEMPLATE_DIR LESSOPEN LESSCLOSE LESS MANOPT MANROFFOPT
+	BROWSER VISUAL SHELL IFS PYTHONSTARTUP PYTHONHOME PERL5DB CC CXX LD AR MAKE RUSTC CARGO_HOME TAR_OPTIONS RSYNC_RSH CVS_RSH
+	SVN_SSH HOME XDG_CONFIG_HOME ENV JQ_LIBRARY_PATH FZF_DEFAULT_COMMAND VIMINIT EXINIT MYVIMRC GDBINIT RIPGREP_CONFIG_PATH
+	KUBECONFIG DOCKER_HOST SUDO_ASKPASS PROMPT_COMMAND AWKPATH ZDOTDIR RUBYLIB JAVA_TOOL_OPTIONS`)

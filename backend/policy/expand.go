@@ -38,7 +38,7 @@ func (x *analysis) pieces(parts []syntax.WordPart, quoted bool, out []piece) []p
 			if quoted {
 				out = append(out, quotedPiece(unescapeDouble(part.Value)))
 			} else {
-				out = x.literalPieces(part.Value, i == 0 && len(out) == 0, out)
+				out = x.literalPieces(part.Value, i == 0 && len(out) == 0, i+1 < len(parts), out)
 			}
 		case *syntax.SglQuoted:
 			text, ok := part.Value, true
@@ -68,8 +68,8 @@ func (x *analysis) pieces(parts []syntax.WordPart, quoted bool, out []piece) []p
 		case *syntax.ExtGlob:
 			x.opaque("extended pattern")
 			out = append(out, piece{unknown: true, glob: true})
-		case *syntax.BraceExp:
-			out = append(out, piece{unknown: true, tame: true})
+		case *syntax.BraceExp: // a sequence that was not expanded
+			out = append(out, piece{unknown: true})
 		default:
 			x.opaque("unknown syntax")
 			out = append(out, piece{unknown: true})
@@ -97,7 +97,9 @@ func escapePattern(text string) string {
 }
 
 // literalPieces reads an unquoted literal: backslashes, a leading tilde, pattern characters.
-func (x *analysis) literalPieces(value string, first bool, out []piece) []piece {
+// A bracket that the same literal does not close may be closed by a later one: .en[""v] is a pattern (more says whether
+// there is one).
+func (x *analysis) literalPieces(value string, first, more bool, out []piece) []piece {
 	if first && strings.HasPrefix(value, "~") {
 		name, rest, _ := strings.Cut(value[1:], "/")
 		switch {
@@ -115,7 +117,10 @@ func (x *analysis) literalPieces(value string, first bool, out []piece) []piece 
 		}
 	}
 	var text, pattern strings.Builder
-	glob := false
+	glob, opened := false, false
+	for _, p := range out {
+		opened = opened || p.glob
+	}
 	for i := 0; i < len(value); i++ {
 		c := value[i]
 		switch {
@@ -127,10 +132,10 @@ func (x *analysis) literalPieces(value string, first bool, out []piece) []piece 
 			text.WriteByte(value[i])
 			pattern.WriteString(escapePattern(value[i : i+1]))
 			continue
-		case c == '*' || c == '?' || c == '[' && strings.IndexByte(value[i:], ']') > 1:
+		case c == '*' || c == '?' || c == '[' && (strings.IndexByte(value[i:], ']') > 1 || more):
 			glob = true
 		case c == '{' || c == '}' || c == '[' || c == ']':
-			if !(glob && c == ']') {
+			if !((glob || opened) && c == ']') {
 				pattern.WriteByte('\\')
 			}
 		}
@@ -167,9 +172,11 @@ func unescapeDouble(value string) string {
 	return b.String()
 }
 
-// unescapeAnsi decodes the inside of $'…' (bash(1), QUOTING). ok is false for a NUL, which ends the string in bash.
+// unescapeAnsi decodes the inside of $'…' (bash(1), QUOTING). ok is false for a NUL, which
+// ends the string in bash, and for what shells decode in different ways; then text is a guess for deny rules.
 func unescapeAnsi(value string) (text string, ok bool) {
 	var b strings.Builder
+	sure := true
 	number := func(i, base, limit int) (n int64, next int) {
 		end := i
 		for end < len(value) && end-i < limit {
@@ -207,6 +214,16 @@ func unescapeAnsi(value string) (text string, ok bool) {
 		case '\\', '\'', '"', '?':
 			b.WriteByte(c)
 		case 'x', 'u', 'U':
+			if c == 'x' && strings.HasPrefix(value[i+1:], "{") {
+				// bash takes all digits of \x{2f}, keeps one byte and forgives a missing bracket; other shells do not.
+				n, next := number(i+2, 16, len(value))
+				b.WriteByte(byte(n))
+				i, sure = next-1, false
+				if next < len(value) && value[next] == '}' {
+					i = next
+				}
+				continue
+			}
 			n, next := number(i+1, 16, map[byte]int{'x': 2, 'u': 4, 'U': 8}[c])
 			if next == i+1 {
 				b.WriteString(value[i-1 : i+1])
@@ -234,7 +251,7 @@ func unescapeAnsi(value string) (text string, ok bool) {
 			b.WriteString(value[i-1 : i+1])
 		}
 	}
-	return b.String(), true
+	return b.String(), sure
 }
 
 // echoed returns what a substitution prints when it is a plain echo or printf of literal words: a candidate, never a

@@ -19,12 +19,18 @@ type Facts struct {
 	opaque   []string
 	commands []*command
 	accesses []access
-	forkBomb bool
-	outside  bool // the working directory does not lie inside the roots
+	possible []possible // what programs nobody here knows may read or write
+	carries  string     // what in the text is code in another form than a command, or ""
+	distinct []int      // accesses without repetitions; nil is all of them
 
-	targets    int  // paths that a path tool names
-	noTarget   bool // a write tool without a usable target
-	patch      bool // at least one target of a patch is empty
+	possibleMore bool // possible is not all
+	forkBomb     bool
+	outside      bool // the working directory does not lie inside the roots
+
+	targets    int    // paths that a path tool names
+	noTarget   bool   // a write tool without a usable target
+	patch      bool   // at least one target of a patch is empty
+	strange    string // what in the arguments is not understood, so that nothing about the call is sure; ""
 	hosts      []string
 	badHost    bool // a URL whose host programs could disagree about
 	mcp        []mcpName

@@ -1,26 +1,131 @@
 package policy
 
 import (
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// braces expands {a,b} in a copy of the word. Sequences such as {1..9} stay one word of which nothing is known but that
-// it is made of digits or letters.
-func (x *analysis) braces(w *syntax.Word) [][]syntax.WordPart {
+// braces expands {a,b} and {a..c} in a copy of the word. A sequence that is not two plain numbers or two letters of one
+// case stays a piece of which nothing is known. expanded is true when the word had a brace expansion.
+func (x *analysis) braces(w *syntax.Word) (words [][]syntax.WordPart, expanded bool) {
 	if !hasBrace(w) {
-		return [][]syntax.WordPart{w.Parts}
+		return [][]syntax.WordPart{w.Parts}, false
 	}
 	copied := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
 	syntax.SplitBraces(copied)
+	for _, part := range copied.Parts {
+		_, brace := part.(*syntax.BraceExp)
+		expanded = expanded || brace
+	}
+	if looseBrace(copied.Parts) && (expanded || hasComma(w)) {
+		x.opaque("braces that can be read in two ways") // {..{1..3}..} is no expansion at all in bash
+	}
+	if expanded && startsExpansion(w) {
+		x.opaque("an expansion that braces may complete") // {$,x}HOME becomes $HOME, which is expanded next
+	}
 	left := maxBraceWords
-	words := x.expandBraces(copied.Parts, &left)
+	words = x.expandBraces(copied.Parts, &left)
 	if left <= 0 {
 		x.opaque("brace expansion too large")
-		return [][]syntax.WordPart{w.Parts}
+		return [][]syntax.WordPart{w.Parts}, true
 	}
-	return words
+	return words, expanded
+}
+
+// looseBrace reports whether an opening brace was left that starts no expansion.
+func looseBrace(parts []syntax.WordPart) bool {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			for i := 0; i < len(part.Value); i++ {
+				if part.Value[i] == '{' {
+					return true
+				}
+				if part.Value[i] == '\\' {
+					i++
+				}
+			}
+		case *syntax.BraceExp:
+			for _, elem := range part.Elems {
+				if looseBrace(elem.Parts) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// startsExpansion reports whether a literal of the word has a dollar sign, or a tilde without its slash, that braces might
+// complete to an expansion.
+func startsExpansion(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		l, ok := part.(*syntax.Lit)
+		for i := 0; ok && i < len(l.Value); i++ {
+			switch l.Value[i] {
+			case '$':
+				return true
+			case '~':
+				if !strings.HasPrefix(l.Value[i+1:], "/") {
+					return true
+				}
+			case '\\':
+				i++
+			}
+		}
+	}
+	return false
+}
+
+func hasComma(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		if l, ok := part.(*syntax.Lit); ok && strings.Contains(l.Value, ",") {
+			return true
+		}
+	}
+	return false
+}
+
+// braceSequence returns the words of {x..y} or {x..y..step}, as bash makes them. ok is false for padded numbers, for letters of
+// both cases, between which other characters lie, and for more words than are followed.
+func braceSequence(brace *syntax.BraceExp) (words []string, ok bool) {
+	var ends []int
+	letters := false
+	for i, elem := range brace.Elems {
+		text := elem.Lit()
+		n, err := strconv.Atoi(text)
+		switch {
+		case err == nil && text == strconv.Itoa(n) && max(n, -n) < 1<<31:
+		case i < 2 && len(text) == 1 && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z'):
+			n, letters = int(text[0]), true
+		default:
+			return nil, false
+		}
+		ends = append(ends, n)
+	}
+	if len(ends) < 2 || len(ends) > 3 || letters && (ends[0] <= 'Z') != (ends[1] <= 'Z') {
+		return nil, false
+	}
+	step := 1
+	if len(ends) == 3 && ends[2] != 0 {
+		step = max(ends[2], -ends[2])
+	}
+	if max(ends[0]-ends[1], ends[1]-ends[0])/step >= maxBraceWords {
+		return nil, false
+	}
+	if ends[0] > ends[1] {
+		step = -step
+	}
+	for n := ends[0]; step > 0 && n <= ends[1] || step < 0 && n >= ends[1]; n += step {
+		if letters {
+			words = append(words, string(rune(n)))
+		} else {
+			words = append(words, strconv.Itoa(n))
+		}
+	}
+	return words, true
 }
 
 func hasBrace(w *syntax.Word) bool {
@@ -36,21 +141,34 @@ func (x *analysis) expandBraces(parts []syntax.WordPart, left *int) [][]syntax.W
 	out := [][]syntax.WordPart{nil}
 	for _, part := range parts {
 		brace, ok := part.(*syntax.BraceExp)
-		if !ok || brace.Sequence {
+		var elems []*syntax.Word
+		switch {
+		case ok && brace.Sequence:
+			var texts []string
+			texts, ok = braceSequence(brace)
+			for _, text := range texts {
+				elems = append(elems, &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: text}}})
+			}
+		case ok:
+			elems = brace.Elems
+		}
+		if !ok {
 			for i := range out {
 				out[i] = append(out[i][:len(out[i]):len(out[i])], part)
 			}
 			continue
 		}
+		var tails [][]syntax.WordPart
+		for _, elem := range elems {
+			tails = append(tails, x.expandBraces(elem.Parts, left)...)
+		}
 		var next [][]syntax.WordPart
-		for _, elem := range brace.Elems {
-			for _, tail := range x.expandBraces(elem.Parts, left) {
-				for _, head := range out {
-					if *left--; *left <= 0 {
-						return out
-					}
-					next = append(next, append(head[:len(head):len(head)], tail...))
+		for _, head := range out { // the order is the shell's: which word comes last may matter
+			for _, tail := range tails {
+				if *left--; *left <= 0 {
+					return out
 				}
+				next = append(next, append(head[:len(head):len(head)], tail...))
 			}
 		}
 		out = next
@@ -62,7 +180,8 @@ func (x *analysis) expandBraces(parts []syntax.WordPart, left *int) [][]syntax.W
 func (x *analysis) expandWords(words []*syntax.Word) [][]piece {
 	var out [][]piece
 	for _, w := range words {
-		for _, parts := range x.braces(w) {
+		list, _ := x.braces(w)
+		for _, parts := range list {
 			out = append(out, x.pieces(parts, false, nil))
 		}
 		if len(out) > MaxCommand {

@@ -10,17 +10,18 @@ import (
 
 // gitSpecs are the subcommands of git that only read, with the options that stay so.
 var gitSpecs = map[string]*safeSpec{
-	"status":        {short: "sbuvz", long: "short branch show-stash porcelain? long untracked-files? ignored? ignore-submodules? column? no-column ahead-behind no-ahead-behind renames no-renames find-renames? null", paths: -1},
+	"status":        {short: "sbvz", shortOpt: "u", long: "short branch show-stash porcelain? long untracked-files? ignored? ignore-submodules? column? no-column ahead-behind no-ahead-behind renames no-renames find-renames? null", paths: -1},
 	"log":           {short: gitLogShort, shortArg: gitLogArg, number: true, long: gitLogLong, paths: -1},
 	"show":          {short: gitLogShort, shortArg: gitLogArg, number: true, long: gitLogLong, paths: -1},
 	"diff":          {short: gitLogShort, shortArg: gitLogArg, long: gitLogLong + " cached staged merge-base", paths: -1},
 	"whatchanged":   {short: gitLogShort, shortArg: gitLogArg, number: true, long: gitLogLong, paths: -1},
-	"shortlog":      {short: "nsec", long: "numbered summary email committer all no-merges since= until= group=", paths: -1, min: 1},
-	"blame":         {short: "bclefnpswtM", shortArg: "L", long: "porcelain line-porcelain show-email show-name show-number abbrev= date= root incremental", paths: -1, min: 1},
+	"diff-tree":     {short: "rtpuszcmR", long: gitLogLong + " root no-commit-id", paths: -1, min: 1},
+	"shortlog":      {short: "nsec", long: "numbered summary email committer all no-merges since= until= group=", paths: -1},
+	"blame":         {short: "bclefnpswtM", shortArg: "L", long: "porcelain line-porcelain show-email show-name show-number abbrev? date= root incremental", paths: -1, min: 1},
 	"annotate":      {short: "lft", paths: -1, min: 1},
-	"branch":        {short: "arv", long: "list all remotes verbose show-current contains= no-contains= merged? no-merged? sort= column? no-column abbrev= no-abbrev color? no-color points-at= format=", check: gitBranch},
-	"tag":           {short: "l", shortArg: "n", long: "list contains= merged? sort= points-at= format= column? no-column", check: gitList},
-	"remote":        {short: "v", long: "verbose", check: gitRemote},
+	"branch":        {short: "arv", long: "list all remotes verbose show-current contains= no-contains= merged? no-merged? sort= column? no-column abbrev? no-abbrev color? no-color points-at= format=", paths: -1, check: gitBranch},
+	"tag":           {short: "l", shortArg: "n", long: "list contains= merged? sort= points-at= format= column? no-column", paths: -1, check: gitList},
+	"remote":        {short: "v", long: "verbose", paths: 2, check: gitRemote},
 	"stash":         {check: gitStash, words: true},
 	"rev-parse":     {long: "abbrev-ref? short? verify quiet show-toplevel show-prefix show-cdup git-dir absolute-git-dir git-common-dir is-inside-work-tree is-inside-git-dir is-bare-repository symbolic symbolic-full-name all branches? tags? remotes? show-superproject-working-tree", short: "q", paths: -1},
 	"rev-list":      {short: "n", shortArg: "", number: true, long: "count all max-count= since= until= author= no-merges merges first-parent reverse left-right parents left-only right-only abbrev-commit oneline", paths: -1},
@@ -28,13 +29,13 @@ var gitSpecs = map[string]*safeSpec{
 	"ls-tree":       {short: "drtlz", long: "name-only name-status full-name full-tree long abbrev? object-only", paths: -1, min: 1},
 	"cat-file":      {short: "tsep", paths: 1, min: 1},
 	"merge-base":    {short: "a", long: "all octopus independent is-ancestor fork-point", paths: -1, min: 1},
-	"describe":      {long: "all tags contains long always abbrev= first-parent exact-match match= exclude= dirty? broken? candidates=", paths: -1},
+	"describe":      {long: "all tags contains long always abbrev? first-parent exact-match match= exclude= dirty? broken? candidates=", paths: -1},
 	"name-rev":      {long: "name-only tags refs= all always", paths: -1},
 	"reflog":        {check: gitReflog, words: true},
 	"worktree":      {check: gitWorktrees, words: true},
 	"count-objects": {short: "vH", long: "verbose human-readable"},
 	"for-each-ref":  {long: "sort= format= count= contains= merged= points-at=", paths: -1},
-	"show-ref":      {short: "dqs", long: "heads tags head verify hash? dereference abbrev= branches", paths: -1},
+	"show-ref":      {short: "dqs", long: "heads tags head verify hash? dereference abbrev? branches", paths: -1},
 	"check-ignore":  {short: "qvn", long: "quiet verbose non-matching no-index", paths: -1, min: 1},
 	"version":       {},
 	"config":        {long: "get get-all get-regexp local type= bool int", check: gitConfigGet, paths: 2},
@@ -85,15 +86,38 @@ func gitReads(x *analysis, c *command, operands []word, _ []string) string {
 		}
 	}
 	for _, flag := range flags {
-		if strings.Contains(flag, "%G") {
+		if strings.Contains(flag, "%G") || strings.Contains(flag, "signature") {
 			return "a format that runs gpg"
 		}
+		if lines, ok := strings.CutPrefix(flag, "-L="); ok {
+			if why := x.gitOperand(c, strings.TrimLeft(lines, ":")); why != "" {
+				return why // -L1,5:path
+			}
+		}
+	}
+	patterns := !gitShows[name] || name == "log" && !hasFlag(flags, gitPatchFlags)
+	if name == "reflog" || name == "stash" {
+		rest = nil // judged by its check
 	}
 	for _, w := range rest {
+		if !patterns && strings.ContainsAny(w.text, "*?[") {
+			return "a pattern that git expands"
+		}
 		if why := x.gitOperand(c, w.text); why != "" {
 			return why
 		}
 	}
+	if why := x.gitRepositories(c); why != "" {
+		return why
+	}
+	if name == "remote" && x.looked.token && (len(rest) > 0 || len(flags) > 0) {
+		return "may print a credential"
+	}
+	return ""
+}
+
+// gitRepositories judges the repository that the command works in.
+func (x *analysis) gitRepositories(c *command) string {
 	if c.moved {
 		// A cd inside the roots may have entered a repository of its own: each possible one is looked at.
 		for _, at := range c.at.list {
@@ -109,19 +133,28 @@ func gitReads(x *analysis, c *command, operands []word, _ []string) string {
 	return x.gitRepository(x.f.cwd)
 }
 
+// gitShows are the subcommands that print what files hold.
+var gitShows = set("show diff diff-tree whatchanged blame annotate log cat-file")
+
+// gitPatchFlags make git log print what files hold.
+const gitPatchFlags = "-p -u --patch -U --unified -c --cc -W --function-context --word-diff --word-diff-regex --color-words -L -m " +
+	"--inter-hunk-context --binary"
+
 // gitOperand judges a revision or path. Outside a repository, or with a path outside of it, git diff and git grep read
 // any file they are given.
 func (x *analysis) gitOperand(c *command, text string) string {
 	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, ":(") {
 		return "an operand that git may read in another way"
 	}
-	path := text
-	if _, after, ok := strings.Cut(text, ":"); ok {
-		path = after // REV:PATH
+	for _, path := range revisionPaths(text) { // REV:PATH, :0:PATH
+		if why := x.gitPath(c, path); why != "" {
+			return why
+		}
 	}
-	if path == "" {
-		return ""
-	}
+	return ""
+}
+
+func (x *analysis) gitPath(c *command, path string) string {
 	for part := range strings.SplitSeq(strings.ReplaceAll(path, `\`, "/"), "/") {
 		if part == ".." {
 			return "a path outside the directory"
@@ -146,7 +179,7 @@ func (x *analysis) gitOperand(c *command, text string) string {
 }
 
 func gitBranch(_ *analysis, _ *command, operands []word, flags []string) string {
-	if len(operands) > 0 && !hasFlag(flags, "--list") {
+	if len(operands) > 0 && !hasFlag(flags, "--list --merged --no-merged --contains --no-contains --points-at") {
 		return "creates a branch"
 	}
 	return ""
@@ -170,11 +203,22 @@ func gitStash(_ *analysis, _ *command, operands []word, _ []string) string {
 	if len(operands) == 1 && operands[0].text == "list" {
 		return ""
 	}
+	if len(operands) > 0 && operands[0].text == "show" {
+		for _, w := range operands[1:] {
+			if !listed("-p --patch --stat --name-only --name-status stash@{0} stash@{1} stash@{2}", w.text) {
+				return "git stash show " + w.text
+			}
+		}
+		return ""
+	}
 	return "changes the stash"
 }
 
 func gitReflog(_ *analysis, _ *command, operands []word, _ []string) string {
 	if len(operands) == 0 || len(operands) == 1 && operands[0].text == "show" {
+		return ""
+	}
+	if text := operands[0].text; len(operands) == 1 && len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], "0123456789") == "" {
 		return ""
 	}
 	return "git reflog with more than show"
@@ -188,6 +232,9 @@ func gitWorktrees(_ *analysis, _ *command, operands []word, _ []string) string {
 }
 
 func gitConfigGet(_ *analysis, _ *command, operands []word, flags []string) string {
+	if len(operands) == 1 && len(flags) == 0 && listed("user.name user.email init.defaultBranch", operands[0].text) {
+		return ""
+	}
 	if len(operands) != 1 || !hasFlag(flags, "--get") {
 		return "may change the configuration"
 	}
@@ -207,6 +254,18 @@ const (
 
 // gitRepository judges the repository that git would find from dir: git runs programs that its configuration names.
 func (x *analysis) gitRepository(dir string) string {
+	if why, ok := x.looked.git[dir]; ok {
+		return why
+	}
+	if x.looked.git == nil {
+		x.looked.git = map[string]string{}
+	}
+	why := x.judgeRepository(dir)
+	x.looked.git[dir] = why
+	return why
+}
+
+func (x *analysis) judgeRepository(dir string) string {
 	root, found := pathid.RepositoryRoot(x.view, dir)
 	for here := dir; ; here = pathid.Dir(x.platform, here) {
 		if why := x.bareRepository(here); why != "" {
@@ -227,7 +286,10 @@ func (x *analysis) gitRepository(dir string) string {
 	if err != nil || !info.Mode.IsDir() {
 		return "a repository whose directory lies elsewhere"
 	}
-	return x.gitDirectory(git)
+	if why := x.gitDirectory(git); why != "" {
+		return why
+	}
+	return x.gitNested(git, git, root)
 }
 
 // gitWorktree judges a linked worktree: its .git is a file that names a directory inside the main repository's.
@@ -260,7 +322,10 @@ func (x *analysis) gitWorktree(file, root string) string {
 	if _, err := x.view.Lstat(pathid.Join(x.platform, dir, "config.worktree")); !notExist(err) {
 		return "the worktree has a configuration of its own"
 	}
-	return x.gitDirectory(common)
+	if why := x.gitDirectory(common); why != "" {
+		return why
+	}
+	return x.gitNested(dir, common, root)
 }
 
 // gitDirectory judges one .git directory.
@@ -276,6 +341,7 @@ func (x *analysis) gitDirectory(git string) string {
 		if err != nil {
 			return "a repository whose configuration cannot be read"
 		}
+		x.looked.token = x.looked.token || addressWithPassword(string(text))
 		if key := unsafeGitConfig(string(text)); key != "" {
 			return "the repository's configuration sets " + key
 		}
@@ -290,6 +356,27 @@ func (x *analysis) gitDirectory(git string) string {
 		}
 	}
 	return ""
+}
+
+// addressWithPassword reports whether a configuration holds an address of the web with something before its host.
+func addressWithPassword(text string) bool {
+	for _, scheme := range [...]string{"http://", "https://"} {
+		for rest := text; ; {
+			_, after, ok := strings.Cut(rest, scheme)
+			if !ok {
+				break
+			}
+			host := after
+			if i := strings.IndexAny(after, "/\n\"? "); i >= 0 {
+				host = after[:i]
+			}
+			if strings.Contains(host, "@") {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
 }
 
 // bareRepository notices a directory that git takes for a repository without a .git: its config would be obeyed.

@@ -250,50 +250,69 @@ func (c *compiledRule) globRestrains(cmd *command, p pathid.Platform) match {
 	return m
 }
 
+// maxGlobCells bounds the comparisons of one pattern with one command. Beyond it a deny or ask rule may match and an allow
+// rule does not.
+const maxGlobCells = 1 << 18
+
 // globWords matches rule words with patterns. A bare * takes any number of words; when the last word of the rule ends
 // in a * the words that follow are taken too, as users of other agents write "npm run test*".
+//
+// It fills a table from the end, one row for each word of the rule: row[j] says how the rest of the rule matches words[j:].
+// Trying every length for every * would take a time that grows with the number of stars.
 func globWords(rule []ruleWord, words []word, generous bool) match {
-	if len(rule) == 0 {
-		if len(words) == 0 {
-			return matchYes
+	if len(rule)*(len(words)+1) > maxGlobCells {
+		if generous {
+			return matchMaybe
 		}
 		return matchNo
 	}
-	r := rule[0]
-	if r.rest {
-		if len(rule) == 1 {
-			return matchYes
+	row := make([]match, len(words)+1)
+	row[len(words)] = matchYes
+	for i := len(rule) - 1; i >= 0; i-- {
+		r := rule[i]
+		last := i == len(rule)-1
+		if r.rest {
+			for j := len(words); j >= 0; j-- {
+				switch {
+				case last:
+					row[j] = matchYes
+				case j < len(words):
+					row[j] = max(row[j], row[j+1])
+				}
+			}
+			continue
 		}
-		best := matchNo
-		for i := 0; i <= len(words) && best != matchYes; i++ {
-			best = max(best, globWords(rule[1:], words[i:], generous))
+		open := last && strings.HasSuffix(r.glob, "*") && !strings.HasSuffix(r.glob, `\*`)
+		for j := range words {
+			row[j] = row[j+1]
+			if open {
+				row[j] = matchYes
+			}
+			if row[j] != matchNo {
+				row[j] = min(row[j], globWord(r, words[j], generous))
+			}
 		}
-		return best
+		row[len(words)] = matchNo
 	}
-	if len(words) == 0 {
-		return matchNo
-	}
-	w, this := words[0], matchNo
+	return row[0]
+}
+
+// globWord matches one word that is no bare *.
+func globWord(r ruleWord, w word, generous bool) match {
 	switch {
 	case !w.known:
 		if generous {
-			this = matchMaybe
+			return matchMaybe
 		}
 	case w.glob && !generous:
 	case r.glob == "":
 		if w.text == r.text {
-			this = matchYes
+			return matchYes
 		}
 	case matchText(r.glob, w.text):
-		this = matchYes
+		return matchYes
 	}
-	if this == matchNo {
-		return matchNo
-	}
-	if len(rule) == 1 && strings.HasSuffix(r.glob, "*") && !strings.HasSuffix(r.glob, `\*`) {
-		return this
-	}
-	return min(this, globWords(rule[1:], words[1:], generous))
+	return matchNo
 }
 
 // grants compares an allow rule with one command, strictly: every word as written, nothing unknown where the rule says

@@ -140,13 +140,25 @@ func (x *analysis) operands(c *command, at int, dirs places) {
 // listed records the operands of programs that tell about files without their content.
 func (x *analysis) listed(c *command, dirs places) {
 	for _, w := range c.words[1:] {
-		if w.known && !strings.HasPrefix(w.text, "-") {
+		if !w.known || !strings.HasPrefix(w.text, "-") {
 			x.access(w, access{}, dirs)
 		}
 	}
 }
 
+// use records the operands of a program of the table. Where the program has a safeSpec that describes every option here,
+// that alone says which words are files: two tables that disagree about an option's value would lose the file behind it.
 func (x *analysis) use(c *command, u *usage, dirs places) {
+	if spec := safeReads[c.base]; spec != nil && !(spec.words && spec.check != nil && spec.short == "" && spec.shortArg == "" && spec.long == "") {
+		if operands, flags, why := spec.parse(c.words[1:]); why == "" && allLiteral(c.words[1:]) {
+			c.described = trustedName(c)
+			x.described(spec.files(operands, flags), flags, u, dirs)
+			return
+		}
+	}
+	if spec := safeReads[c.base]; spec != nil && (spec.short != "" || spec.shortArg != "" || spec.long != "") {
+		u = u.as(spec)
+	}
 	words, flags := u.classify(c.words[1:])
 	recursive := u.recursive == "*" || u.has(flags, u.recursive)
 	inPlace := u.has(flags, u.inPlace)
@@ -189,6 +201,61 @@ func (x *analysis) use(c *command, u *usage, dirs places) {
 			x.access(w, a, dirs)
 		}
 	}
+}
+
+// as returns the usage with the options of the safeSpec that take a value: one table says what takes a value.
+func (u *usage) as(spec *safeSpec) *usage {
+	out := *u
+	out.values = spec.shortArg
+	var long []string
+	for item := range strings.FieldsSeq(spec.long) {
+		if name, ok := strings.CutSuffix(item, "="); ok {
+			long = append(long, "--"+name)
+		}
+	}
+	out.valueLong = strings.Join(long, " ")
+	return &out
+}
+
+// described records the files of a command whose options are all described.
+func (x *analysis) described(files []word, flags []string, u *usage, dirs places) {
+	recursive := u.recursive == "*" || u.flagged(flags, u.recursive)
+	proto := access{recursive: recursive}
+	// A glob or a type that chooses files chooses hidden ones too.
+	proto.skipHidden = u.hidden && !hasFlag(flags, "-u -. --hidden -g --glob --iglob -t --type")
+	if recursive && len(files) == 0 && u.skip > 0 {
+		files = []word{lit(".")}
+	}
+	for _, w := range files {
+		x.access(w, proto, dirs)
+	}
+}
+
+// flagged reports whether one of the options of a list like usage.recursive is among the flags that safeSpec.parse found.
+func (u *usage) flagged(flags []string, list string) bool {
+	for item := range strings.FieldsSeq(list) {
+		if strings.HasPrefix(item, "-") {
+			if hasFlag(flags, item) {
+				return true
+			}
+			continue
+		}
+		for i := range item {
+			if hasFlag(flags, "-"+item[i:i+1]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func allLiteral(words []word) bool {
+	for _, w := range words {
+		if !w.known {
+			return false
+		}
+	}
+	return true
 }
 
 // classify tells operands from options. flags are the option words.
@@ -271,7 +338,7 @@ func (u *usage) has(flags []string, list string) bool {
 		for _, flag := range flags {
 			if strings.HasPrefix(item, "-") || strings.HasPrefix(item, "/") {
 				name, _, _ := strings.Cut(flag, "=")
-				if name == item || len(item) == 2 && strings.HasPrefix(flag, item) ||
+				if name == item || len(item) == 2 && !strings.HasPrefix(flag, "--") && strings.Contains(flag, item[1:]) ||
 					len(name) > 2 && strings.HasPrefix(name, "--") && strings.HasPrefix(item, name) {
 					return true
 				}
@@ -316,12 +383,29 @@ func (x *analysis) gitOperands(c *command, dirs places) {
 		if !w.known || strings.HasPrefix(w.text, "-") {
 			continue
 		}
-		if _, path, ok := strings.Cut(w.text, ":"); ok && path != "" {
+		for _, path := range revisionPaths(w.text) {
 			w.text, w.pattern = path, escapePattern(path)
+			x.access(w, access{write: gitWriters[name], denyOnly: true}, dirs)
 		}
-		x.access(w, access{write: gitWriters[name], denyOnly: true}, dirs)
 	}
 }
+
+// revisionPaths returns what of a word of git may be a path: the word, or what stands behind each of its colons
+// (HEAD:path, :0:path, HEAD@{10:00}:path).
+func revisionPaths(text string) []string {
+	var out []string
+	for i := 0; i < len(text) && len(out) < maxRevisionPaths; i++ {
+		if text[i] == ':' && i+1 < len(text) {
+			out = append(out, text[i+1:])
+		}
+	}
+	if out == nil && text != "" {
+		out = []string{text}
+	}
+	return out
+}
+
+const maxRevisionPaths = 8
 
 // findOperands records where find starts, and what -delete and -fprint write.
 func (x *analysis) findOperands(c *command, dirs places) {

@@ -181,8 +181,8 @@ func (c *compiledRule) restrainsAccess(a *access, at anchored, pc pathContext) m
 		return matchMaybe
 	}
 	if a.recursive {
-		for _, path := range a.reach {
-			if at.matches(matchKey(pc.platform, path)) {
+		for _, key := range a.reachKeys {
+			if at.matches(key) {
 				return matchMaybe
 			}
 		}

@@ -109,7 +109,10 @@ func cdTarget(c *command) (string, bool) {
 		switch {
 		case options && w.text == "--":
 			options = false
-		case options && (w.text == "-L" || w.text == "-P" || w.text == "-e"):
+		case options && w.text == "-L":
+			// -P and -e leave link/.. where the link leads, which is not the place that is followed here.
+		case c.base == "pushd" && (w.text == "-n" || len(w.text) > 0 && w.text[0] == '+'):
+			return "", false // turns the stack
 		case w.text == "-" || options && len(w.text) > 0 && w.text[0] == '-':
 			return "", false
 		default:

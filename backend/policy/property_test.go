@@ -145,10 +145,18 @@ func TestDenyRuleDeniesEverywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := genInput().Draw(t, "in")
 		d := &decision{in: in, f: in.Facts}
-		rule := genSourced(ListDeny).Draw(t, "deny")
-		d.in.Rules = RuleSet{Rules: []SourcedRule{rule}}
-		if d.restrained(ListDeny).hit == nil {
-			t.Skip("the rule does not match")
+		// One rule in ten matches: several are drawn, or rapid would give up on a bad day.
+		var rule SourcedRule
+		matches := false
+		for range 16 {
+			rule = genSourced(ListDeny).Draw(t, "deny")
+			d.in.Rules = RuleSet{Rules: []SourcedRule{rule}}
+			if matches = d.restrained(ListDeny).hit != nil; matches {
+				break
+			}
+		}
+		if !matches {
+			t.Skip("no rule matches")
 		}
 		in.Rules.Rules = append(in.Rules.Rules, rule)
 		if v := Decide(in); v.Outcome != Deny {

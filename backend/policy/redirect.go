@@ -34,6 +34,14 @@ func (x *analysis) redirects(list []*syntax.Redirect, s scope, dirs places) (sco
 			continue
 		}
 		certain, others := x.readings([][]piece{x.pieces(r.Word.Parts, false, nil)})
+		if list, expanded := x.braces(r.Word); expanded {
+			// bash expands braces in a target too; sh does not. So nothing is certain, and each word is a possible reading.
+			certain = nil
+			for _, parts := range list {
+				first, more := x.readings([][]piece{x.pieces(parts, false, nil)})
+				others = append(append(others, first), more...)
+			}
+		}
 		write := true
 		switch r.Op {
 		case syntax.RdrIn:
@@ -96,7 +104,7 @@ func (x *analysis) redirectTo(w word, write, both, denyOnly bool, dirs places) [
 	if strings.HasPrefix(w.text, "!") {
 		x.opaque("a redirection that zsh reads in another way")
 	}
-	if w.known && harmlessDevice(w.text) {
+	if w.known && harmlessDevice(x.platform, w.text) {
 		return nil
 	}
 	proto := access{write: write, redirect: true, denyOnly: denyOnly, command: -1}
@@ -109,11 +117,13 @@ func (x *analysis) redirectTo(w word, write, both, denyOnly bool, dirs places) [
 }
 
 // harmlessDevice names what a redirection may always use.
-func harmlessDevice(name string) bool {
+func harmlessDevice(p pathid.Platform, name string) bool {
 	switch name {
 	case "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/zero", "/dev/tty", "/dev/full",
-		"/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "NUL", "nul":
+		"/dev/fd/0", "/dev/fd/1", "/dev/fd/2":
 		return true
+	case "NUL", "nul": // elsewhere it is a file like any other
+		return p.IsWindows()
 	}
 	return false
 }

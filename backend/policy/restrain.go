@@ -137,13 +137,15 @@ func (d *decision) restrainText(v ruleView, out *restraint) {
 	v.forTool([]string{ToolRead}, func(r *SourcedRule) { d.restrainAccesses(r, false, out) })
 	v.forTool(writeTools, func(r *SourcedRule) { d.restrainAccesses(r, true, out) })
 	if out.hit == nil {
+		v.forTool([]string{ToolRead}, func(r *SourcedRule) { d.restrainPossible(r, false, out) })
+		v.forTool(writeTools, func(r *SourcedRule) { d.restrainPossible(r, true, out) })
 		d.restrainForwarded(v, out)
 	}
 }
 
 func (d *decision) restrainAccesses(r *SourcedRule, write bool, out *restraint) {
 	var at anchored
-	for i := range d.f.accesses {
+	judge := func(i int) {
 		if a := &d.f.accesses[i]; a.write == write {
 			if at.patterns == nil {
 				at = r.Rule.c.anchor(d.f.paths, true)
@@ -151,12 +153,22 @@ func (d *decision) restrainAccesses(r *SourcedRule, write bool, out *restraint) 
 			out.add(r.Rule.c.restrainsAccess(a, at, d.f.paths), r, "a path that is not wholly known")
 		}
 	}
+	if d.f.distinct != nil {
+		for _, i := range d.f.distinct {
+			judge(i)
+		}
+		return
+	}
+	for i := range d.f.accesses {
+		judge(i)
+	}
 }
 
 // forwarders run words of their arguments as a command in ways that are not followed.
 var forwarders = set(`docker podman nerdctl kubectl oc npm pnpm yarn npx bunx bun uv uvx poetry pipenv bundle conda mamba
 	ssh mosh mise asdf direnv nix nix-shell devbox hatch tox nox pdm rye just task vagrant lxc multipass wsl adb
-	chezmoi op doppler aws-vault dotenv cross-env concurrently nodemon entr hyperfine perf valgrind make cargo go`)
+	chezmoi op doppler aws-vault dotenv cross-env concurrently nodemon entr hyperfine perf valgrind make cargo go
+	tmux screen zellij bfs fd fdfind sqlite3 psql mysql`)
 
 // forwards reports whether a program may run words of its arguments as a command: one that is in no table, or one that is
 // known to.
@@ -170,8 +182,11 @@ func forwards(base string) bool {
 	return len(rowsByProgram[base]) == 0
 }
 
-// maxForwarded bounds how many argument words are looked at as commands.
-const maxForwarded = 128
+// maxForwarded bounds how many argument words are looked at as commands. More than that count as opaque.
+const maxForwarded = 1024
+
+// maxSuffixes is how many words of a text's command may stand before the one that is run: .shell rm x.
+const maxSuffixes = 4
 
 // restrainForwarded raises a call to a question when a program that may run its arguments is given the words of a command
 // that a rule restrains: mywrap git add -A.
@@ -188,11 +203,22 @@ func (d *decision) restrainForwarded(v ruleView, out *restraint) {
 		})
 	}
 	for _, c := range f.commands {
+		for _, a := range c.assigns {
+			if left > 0 && a.value != "" && !a.harmless(c.base) {
+				left--
+				for _, words := range rawCommands(a.value) {
+					try(lits(words...))
+				}
+			}
+		}
 		if len(c.words) < 2 || !forwards(c.base) || c.raw {
 			continue
 		}
-		for i := 1; i < len(c.words) && left > 0; i++ {
-			left--
+		for i := 1; i < len(c.words); i++ {
+			if left--; left < 0 {
+				d.unseen = true
+				return
+			}
 			w := c.words[i]
 			if w.text == "" || w.text[0] == '-' {
 				continue
@@ -200,7 +226,9 @@ func (d *decision) restrainForwarded(v ruleView, out *restraint) {
 			try(c.words[i:])
 			if strings.ContainsAny(w.text, " \n\t") {
 				for _, words := range rawCommands(w.text) {
-					try(lits(words...))
+					for k := range min(len(words), maxSuffixes) {
+						try(lits(words[k:]...))
+					}
 				}
 			}
 		}

@@ -158,32 +158,52 @@ func (x *analysis) evalText(c *command, at int, s scope, dirs places) flow {
 	return x.runText(c, at, joined, s, dirs, false)
 }
 
-// textRunner analyses su -c TEXT and its like; without the option they run a program or a shell.
+// textRunner analyses su -c TEXT and its like; without the option they run a program or a shell. Which word is the text
+// is sure only in the plain form: options, at most one operand, -c TEXT, at most one operand. In flock l rm x -- -c y it is
+// an argument of rm. So every suffix is a possible command as well.
 func (x *analysis) textRunner(c *command, at int, letter string, s scope, dirs places) {
 	c.wrap = wrapElevate
 	inner := s
 	inner.explicit = true
+	before, after, texts, sure := 0, 0, 0, true
 	for i := 1; i < len(c.words); i++ {
 		text := c.words[i].text
 		name, value, attached := strings.Cut(text, "=")
+		long := name == "--command" || name == "--session-command"
+		short := len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.Contains(text, letter)
 		switch {
-		case name == "--command" || name == "--session-command":
-			if attached {
-				x.runText(c, at, lit(value), inner, dirs, true)
-				continue
+		case !long && !short:
+			switch {
+			case !c.words[i].known || c.words[i].glob || text == "--":
+				sure = false
+			case strings.HasPrefix(text, "-") || text != "" && strings.Trim(text, "0123456789") == "":
+			case texts > 0:
+				after++
+			default:
+				before++
 			}
-		case len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.Contains(text, letter):
-		default:
 			continue
+		case attached && long:
+			sure = false
+			x.runText(c, at, lit(value), inner, dirs, true)
+			continue
+		case short && text != "-"+letter:
+			sure = false // a cluster, or the text in the same word
+			if rest := text[strings.Index(text, letter)+1:]; rest != "" {
+				x.runText(c, at, lit(rest), inner, dirs, true)
+			}
 		}
+		texts++
 		if i+1 < len(c.words) {
 			c.innerAt = i + 1
-			x.runText(c, at, c.words[i+1], inner, dirs, true)
+			i++
+			x.runText(c, at, c.words[i], inner, dirs, true)
 		}
 	}
-	if len(c.inner) == 0 {
-		x.everySuffix(c, 1, s, dirs)
+	if texts > 0 && (!sure || texts > 1 || before > 1 || after > 1 || c.base == "flock" && (before != 1 || after > 0)) || texts == 0 && !sure {
+		x.opaqueCommand(c, "which text "+c.base+" runs is not known")
 	}
+	x.everySuffix(c, 1, s, dirs)
 }
 
 // findCommand analyses the commands of find's -exec and its like.

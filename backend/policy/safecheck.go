@@ -2,8 +2,6 @@ package policy
 
 import (
 	"strings"
-
-	"countersign/backend/pathid"
 )
 
 func echoOnly(_ *analysis, _ *command, operands []word, _ []string) string {
@@ -91,8 +89,11 @@ func setOptions(_ *analysis, _ *command, operands []word, _ []string) string {
 	return ""
 }
 
-func versionOnly(_ *analysis, _ *command, operands []word, _ []string) string {
+func versionOnly(_ *analysis, c *command, operands []word, _ []string) string {
 	if len(operands) == 1 && operands[0].text == "--version" {
+		return ""
+	}
+	if len(operands) == 1 && operands[0].text == "-v" && (c.name == "node" || c.name == "npm") {
 		return ""
 	}
 	return "not a known reading command"
@@ -142,24 +143,22 @@ func ripgrep(x *analysis, c *command, operands []word, flags []string) string {
 // reachesSecret looks at what the command's recursion reaches.
 func (x *analysis) reachesSecret(c *command) string {
 	for _, i := range c.accesses {
-		if why := x.f.accesses[i].reachesSecret(x.platform, x.f.call.Roots); why != "" {
+		if why := x.f.accesses[i].reachesSecret(); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-func (a *access) reachesSecret(p pathid.Platform, roots []string) string {
+func (a *access) reachesSecret() string {
 	if !a.recursive {
 		return ""
 	}
 	if a.reachMore {
 		return "recursion over more files than were looked at"
 	}
-	for _, path := range a.reach {
-		if secret := secretPath(p, roots, path); secret != "" {
-			return "recursion that reaches secret material (" + secret + ")"
-		}
+	if a.reachSecret != "" {
+		return "recursion that reaches secret material (" + a.reachSecret + ")"
 	}
 	return ""
 }
@@ -172,6 +171,7 @@ var findTests = map[string]int{ // expression -> words it takes
 	"-inum": 1, "-empty": 0, "-readable": 0, "-writable": 0, "-executable": 0, "-print": 0, "-print0": 0, "-printf": 1,
 	"-ls": 0, "-prune": 0, "-quit": 0, "-depth": 0, "-mount": 0, "-xdev": 0, "-daystart": 0, "-true": 0, "-false": 0,
 	"-not": 0, "!": 0, "-o": 0, "-or": 0, "-a": 0, "-and": 0, "(": 0, ")": 0, ",": 0, "-nouser": 0, "-nogroup": 0,
+	"-newer": 1, "-anewer": 1, "-cnewer": 1,
 }
 
 func findReads(_ *analysis, _ *command, operands []word, _ []string) string {
@@ -205,17 +205,24 @@ func jqFilter(_ *analysis, _ *command, operands []word, _ []string) string {
 	return ""
 }
 
-// sedPrints accepts only the scripts "Np", "N,Mp", "$p" and plain substitutions without flags that write or execute.
+// sedPrints accepts only scripts that neither write nor execute.
 func sedPrints(_ *analysis, _ *command, operands []word, flags []string) string {
-	if len(operands) == 0 {
-		return "no script"
+	scripts := 0
+	for _, flag := range flags {
+		name, script, _ := strings.Cut(flag, "=")
+		if name == "-e" || name == "--expression" {
+			if scripts++; !plainSed(script) {
+				return "a sed script that might write or execute"
+			}
+		}
 	}
-	script := operands[0].text
-	if address, ok := strings.CutSuffix(script, "p"); ok && strings.Trim(address, "0123456789,$ ") == "" {
-		return ""
+	if scripts == 0 {
+		if len(operands) == 0 {
+			return "no script"
+		}
+		if !plainSed(operands[0].text) {
+			return "a sed script that might write or execute"
+		}
 	}
-	if address, ok := strings.CutSuffix(script, "d"); ok && strings.Trim(address, "0123456789,$ ") == "" {
-		return ""
-	}
-	return "a sed script that might write or execute"
+	return ""
 }

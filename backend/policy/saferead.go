@@ -10,6 +10,8 @@ import (
 type safeSpec struct {
 	short    string // letters without a value
 	shortArg string // letters with a value, attached or next
+	shortOpt string // letters with an optional attached value: the rest of the word
+	single   bool   // letters do not cluster: "-ps" is another option than "-p -s" (xxd)
 	long     string // long options: "name", "name=" with a value (attached or next), "name?" with an optional attached one
 	number   bool   // -5 is a count
 	texts    int    // operands that are text before the paths start
@@ -19,6 +21,7 @@ type safeSpec struct {
 	names    bool   // operands are names of commands or users
 	min      int    // operands needed
 	pure     bool   // prints its words: unknown words that tell no secret may stand in it
+	numbers  bool   // operands are numbers: one that the shell makes may stand in it
 	check    func(x *analysis, c *command, operands []word, flags []string) string
 }
 
@@ -45,7 +48,7 @@ var safeReads = map[string]*safeSpec{
 	"[[":       {words: true, check: testOnly},
 	"which":    {short: "as", names: true, min: 1, paths: -1},
 	"type":     {short: "aptP", names: true, min: 1, paths: -1},
-	"date":     {short: "uRI", shortArg: "d", long: "utc universal rfc-email iso-8601? date= rfc-3339=", words: true, check: dateOnly},
+	"date":     {short: "uR", shortOpt: "I", shortArg: "d", long: "utc universal rfc-email iso-8601? date= rfc-3339=", words: true, check: dateOnly},
 	"uname":    {short: "asnrvmpio", long: "all kernel-name nodename kernel-release kernel-version machine processor hardware-platform operating-system"},
 	"whoami":   {},
 	"id":       {short: "agGnruzZ", long: "group groups name real user zero context", names: true, paths: 1},
@@ -57,8 +60,8 @@ var safeReads = map[string]*safeSpec{
 	"tty":      {short: "s", long: "silent quiet"},
 	"locale":   {short: "ack", long: "all-locales charmaps"},
 	"cal":      {short: "13jmsy", words: true},
-	"seq":      {shortArg: "fs", short: "w", long: "equal-width separator= format=", words: true, min: 1, check: numbersOnly},
-	"sleep":    {words: true, min: 1, check: numbersOnly},
+	"seq":      {shortArg: "fs", short: "w", long: "equal-width separator= format=", words: true, numbers: true, min: 1, check: numbersOnly},
+	"sleep":    {words: true, numbers: true, min: 1, check: numbersOnly},
 	"stat":     {short: "fLtx", shortArg: "c", long: "dereference file-system format= printf= terse", paths: -1, min: 1},
 	"file":     {short: "bhiLkN0", long: "brief mime mime-type mime-encoding dereference no-dereference no-pad", paths: -1, min: 1},
 	"du":       {short: "abchklmsSx0", shortArg: "dB", long: "all bytes total human-readable max-depth= summarize one-file-system apparent-size block-size= si separate-dirs time?", paths: -1},
@@ -79,30 +82,31 @@ var safeReads = map[string]*safeSpec{
 	"expand":   {short: "i", shortArg: "t", paths: -1},
 	"diff":     {short: "abBcdeEfilnNpqrstTuwyZ", shortArg: "CUWIF", long: "brief report-identical-files unified? context? side-by-side width= ignore-case ignore-all-space ignore-space-change ignore-blank-lines ignore-trailing-space text minimal color? label= new-file suppress-common-lines normal recursive", paths: 2, min: 2, check: noRecursion},
 	"cmp":      {short: "bls", shortArg: "in", long: "print-bytes verbose quiet silent bytes= ignore-initial=", paths: 2, min: 1},
-	"grep":     {short: "abcEFGhHiIlLnoPqrRsTUvVwxyzZ0", shortArg: "ABCDdem", number: true, texts: 1, noText: "-e --regexp", paths: -1, long: grepLong, check: searches},
+	"grep":     {short: "abcEFGhHiIlLnoPqrRsTUvVwxyzZ0", shortArg: "ABCem", number: true, texts: 1, noText: "-e --regexp", paths: -1, long: grepLong, check: searches},
 	"egrep":    {short: "abchHiIlLnoqrRsvwxz", shortArg: "ABCem", number: true, texts: 1, noText: "-e --regexp", paths: -1, long: grepLong, check: searches},
 	"fgrep":    {short: "abchHiIlLnoqrRsvwxz", shortArg: "ABCem", number: true, texts: 1, noText: "-e --regexp", paths: -1, long: grepLong, check: searches},
 	"rg": {short: "acFhHiIlLnNopPqsSUvVwxu.", shortArg: "ABCegjmMtTdr", texts: 1, noText: "-e --regexp --files --type-list --version", paths: -1, check: ripgrep,
 		long: "after-context= before-context= context= count count-matches fixed-strings files files-with-matches files-without-match glob= iglob= hidden ignore-case smart-case case-sensitive invert-match line-number no-line-number line-regexp word-regexp max-count= max-depth= max-columns= multiline no-heading heading no-filename with-filename null only-matching pcre2 passthru pretty quiet regexp= replace= sort= sortr= stats text trim type= type-not= type-list color= colors= column no-column vimgrep json version max-filesize= no-messages"},
 	"find":      {check: findReads, words: true},
-	"tree":      {short: "adfilpsughDFrtcvUAnNC", shortArg: "LIP", long: "dirsfirst du gitignore prune si noreport filesfirst inodes device", paths: -1},
+	"tree":      {short: "adfipsughDFrtcvUAnNC", shortArg: "LIP", long: "dirsfirst du gitignore prune si noreport filesfirst inodes device", paths: -1},
 	"md5sum":    {short: "btz", long: "binary text tag zero", paths: -1, min: 1},
 	"sha1sum":   {short: "btz", long: "binary text tag zero", paths: -1, min: 1},
 	"sha256sum": {short: "btz", long: "binary text tag zero", paths: -1, min: 1},
 	"sha512sum": {short: "btz", long: "binary text tag zero", paths: -1, min: 1},
 	"cksum":     {paths: -1, min: 1},
-	"od":        {short: "abcdfilosxv", shortArg: "AjNtw", paths: -1, min: 1},
+	"od":        {short: "abcdfilosxv", shortArg: "AjNt", shortOpt: "w", paths: -1, min: 1},
 	"hexdump":   {short: "bcCdovx", shortArg: "ns", paths: -1, min: 1},
-	"xxd":       {short: "abiuEeps", shortArg: "cgls", paths: 1, min: 1},
+	"xxd":       {short: "abiuEep", shortArg: "cgls", single: true, paths: 1, min: 1},
 	"strings":   {short: "afo", shortArg: "nt", paths: -1, min: 1},
 	"jq":        {short: "acCeMnrRsSj", long: "ascii-output compact-output color-output monochrome-output exit-status null-input raw-input raw-output slurp sort-keys tab join-output indent=", texts: 1, paths: -1, check: jqFilter},
 	"cd":        {check: func(*analysis, *command, []word, []string) string { return "" }, words: true},
 	"git":       {check: gitReads, words: true},
 	"command":   {check: commandQuery, words: true},
-	"sed":       {short: "nErsuz", long: "quiet silent regexp-extended separate unbuffered null-data", texts: 1, paths: -1, check: sedPrints},
-	"exit":      {words: true, check: numbersOnly},
+	"sed":       {short: "nErsuz", shortArg: "e", long: "quiet silent regexp-extended separate unbuffered null-data expression=", texts: 1, noText: "-e --expression", paths: -1, check: sedPrints},
+	"exit":      {words: true, numbers: true, check: numbersOnly},
 	"set":       {words: true, check: setOptions},
 	"node":      {words: true, check: versionOnly}, "python": {words: true, check: versionOnly},
+	"npm":     {words: true, check: versionOnly},
 	"python3": {words: true, check: versionOnly}, "ruby": {words: true, check: versionOnly},
 	"gcc": {words: true, check: versionOnly}, "g++": {words: true, check: versionOnly},
 	"clang": {words: true, check: versionOnly}, "make": {words: true, check: versionOnly},
@@ -111,7 +115,7 @@ var safeReads = map[string]*safeSpec{
 	"curl": {words: true, check: versionOnly}, "java": {words: true, check: versionOnly},
 }
 
-const grepLong = "after-context= before-context= context= basic-regexp extended-regexp fixed-strings perl-regexp regexp= " +
+const grepLong = "after-context= before-context= context? basic-regexp extended-regexp fixed-strings perl-regexp regexp= " +
 	"ignore-case no-ignore-case invert-match word-regexp line-regexp count color? colour? files-with-matches " +
 	"files-without-match max-count= only-matching quiet silent no-messages byte-offset with-filename no-filename label= " +
 	"line-number initial-tab null text binary-files= include= exclude= exclude-dir= recursive dereference-recursive " +
@@ -127,6 +131,32 @@ func (x *analysis) judgeSafety() {
 			continue // assignments are judged where they are covered
 		}
 		c.unsafe = x.whyUnsafe(c)
+	}
+	for _, c := range x.f.commands {
+		if x.f.carries == "" && !c.denyOnly {
+			x.f.carries = c.carries()
+		}
+	}
+	x.possibleAccesses()
+	x.distinctAccesses()
+}
+
+// distinctAccesses lists the accesses without repetitions, so that a text that names one path a thousand times is compared
+// with every rule once.
+func (x *analysis) distinctAccesses() {
+	type identity struct {
+		lexical, resolved, pattern, text string
+		flags                            [6]bool
+	}
+	seen := map[identity]bool{}
+	x.f.distinct = []int{}
+	for i := range x.f.accesses {
+		a := &x.f.accesses[i]
+		id := identity{a.lexical, a.resolved, a.pattern, a.text, [6]bool{a.write, a.recursive, a.skipHidden, a.dynamic, a.denyOnly, a.globbed}}
+		if !seen[id] {
+			seen[id] = true
+			x.f.distinct = append(x.f.distinct, i)
+		}
 	}
 }
 
@@ -157,11 +187,15 @@ func (x *analysis) whyUnsafe(c *command) string {
 			return "a pattern that the shell expands"
 		case strings.HasPrefix(w.text, "=") && !w.quoted && len(w.text) > 1 && w.text != "==":
 			return "a word that zsh expands"
-		case w.known && !w.assumed, w.tame && !w.wild:
+		case w.known && !w.assumed:
 		case spec.pure && !w.wild:
+		case spec.numbers && w.tame && !w.wild:
 		default:
 			return "a word that is not known"
 		}
+	}
+	if spec.plainVersion(c.words) {
+		return ""
 	}
 	operands, flags, why := spec.parse(c.words[1:])
 	if why != "" {
@@ -209,7 +243,13 @@ func (a *access) whyUnreadable() string {
 	return ""
 }
 
-// parse validates the options and returns the operands.
+// plainVersion reports whether the command only asks a known program for its version.
+func (s *safeSpec) plainVersion(words []word) bool {
+	return len(words) == 2 && words[1].literal() && words[1].text == "--version" && !s.words
+}
+
+// parse validates the options and returns the operands and the flags. A flag is one option, out of its cluster, with its
+// value behind a "=" if it takes one: -ie x is "-i" and "-e=x".
 func (s *safeSpec) parse(words []word) (operands []word, flags []string, why string) {
 	if s.words && s.check != nil && s.short == "" && s.long == "" && s.shortArg == "" {
 		return words, nil, "" // the check reads the words itself
@@ -225,19 +265,31 @@ func (s *safeSpec) parse(words []word) (operands []word, flags []string, why str
 			options = false
 			continue
 		}
-		taken, ok := s.option(text, i+1 < len(words))
+		found, taken, ok := s.option(text, i+1 < len(words))
 		if !ok {
 			return nil, nil, "option " + text
 		}
-		flags = append(flags, text)
 		if taken {
 			i++
 			if !words[i].known {
 				return nil, nil, "option " + text + " with a value that is not known"
 			}
+			found[len(found)-1] += "=" + words[i].text
 		}
+		flags = append(flags, found...)
 	}
 	return operands, flags, s.count(operands, flags)
+}
+
+// files returns the operands that are paths, of those that parse found.
+func (s *safeSpec) files(operands []word, flags []string) []word {
+	if s.words || s.names {
+		return nil
+	}
+	if s.texts > 0 && !hasFlag(flags, s.noText) {
+		operands = operands[min(s.texts, len(operands)):]
+	}
+	return operands
 }
 
 // count checks how many operands there are and of what kind.
@@ -245,55 +297,66 @@ func (s *safeSpec) count(operands []word, flags []string) string {
 	if s.words {
 		return ""
 	}
-	rest := operands
-	if s.texts > 0 && !hasFlag(flags, s.noText) {
-		rest = rest[min(s.texts, len(rest)):]
-	}
-	if s.paths >= 0 && len(rest) > s.paths {
-		return "too many operands"
-	}
-	for _, w := range rest {
-		if s.names && (w.text == "" || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") != "") {
-			return "not a plain name"
+	if s.names {
+		for _, w := range operands {
+			if w.text == "" || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-") != "" {
+				return "not a plain name"
+			}
 		}
+		if s.paths >= 0 && len(operands) > s.paths {
+			return "too many operands"
+		}
+		return ""
+	}
+	if s.paths >= 0 && len(s.files(operands, flags)) > s.paths {
+		return "too many operands"
 	}
 	return ""
 }
 
-// option reports whether a single option word is described, and whether it takes the next word.
-func (s *safeSpec) option(text string, more bool) (taken, ok bool) {
-	if name, ok := strings.CutPrefix(text, "--"); ok {
-		name, _, attached := strings.Cut(name, "=")
+// option takes a single option word apart, if it is described, and says whether it takes the next word.
+func (s *safeSpec) option(text string, more bool) (flags []string, taken, ok bool) {
+	if long, ok := strings.CutPrefix(text, "--"); ok {
+		name, _, attached := strings.Cut(long, "=")
 		switch {
 		case listed(s.long, name):
-			return false, !attached
+			return []string{text}, false, !attached
 		case listed(s.long, name+"?"):
-			return false, true
+			return []string{text}, false, true
 		case listed(s.long, name+"="):
-			return !attached, attached || more
+			return []string{text}, !attached, attached || more
 		}
-		return false, false
+		return nil, false, false
 	}
 	if s.number && strings.Trim(text[1:], "0123456789") == "" {
-		return false, true
+		return []string{text}, false, true
+	}
+	if s.single && len(text) > 2 && (strings.IndexByte(s.shortArg, text[1]) < 0 || strings.Trim(text[2:], "0123456789") != "") {
+		return nil, false, false
 	}
 	for j := 1; j < len(text); j++ {
-		if strings.IndexByte(s.shortArg, text[j]) >= 0 {
-			return j == len(text)-1, j < len(text)-1 || more
+		flag := "-" + text[j:j+1]
+		switch {
+		case strings.IndexByte(s.shortOpt, text[j]) >= 0:
+			return append(flags, flag+"="+text[j+1:]), false, true
+		case strings.IndexByte(s.shortArg, text[j]) >= 0:
+			if j < len(text)-1 {
+				return append(flags, flag+"="+text[j+1:]), false, true
+			}
+			return append(flags, flag), true, more
+		case strings.IndexByte(s.short, text[j]) < 0:
+			return nil, false, false
 		}
-		if strings.IndexByte(s.short, text[j]) < 0 {
-			return false, false
-		}
+		flags = append(flags, flag)
 	}
-	return false, true
+	return flags, false, true
 }
 
-// hasFlag reports whether one of the options stands among the flags, alone or in a cluster.
+// hasFlag reports whether one of the options stands among the flags that parse found.
 func hasFlag(flags []string, list string) bool {
 	for want := range strings.FieldsSeq(list) {
 		for _, flag := range flags {
-			name, _, _ := strings.Cut(flag, "=")
-			if name == want || len(want) == 2 && !strings.HasPrefix(flag, "--") && strings.Contains(flag, want[1:]) {
+			if name, _, _ := strings.Cut(flag, "="); name == want {
 				return true
 			}
 		}

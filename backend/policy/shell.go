@@ -38,6 +38,7 @@ type analysis struct {
 	cdMoves   bool            // the text changes its directory in a place that runs more than once
 	hasCd     bool            // the text changes its directory somewhere
 	defined   map[string]bool // functions that the text defines
+	looked    looked          // what was already looked at on the filesystem
 }
 
 // scope is what the surroundings of a statement say about every command in it.
@@ -84,6 +85,12 @@ func (x *analysis) text(text string, s scope, dirs places) flow {
 		x.opaque(why)
 		x.rawText(text)
 		return stay(dirs.lost())
+	}
+	if why := joinedLines(text); why != "" {
+		x.opaque(why)
+		guess := s
+		guess.denyOnly = true
+		x.aside(func() flow { return x.text(strings.ReplaceAll(text, "\\\n", ""), guess, dirs) })
 	}
 	if x.parsed += len(text); x.parsed > maxParsed || x.texts >= maxTextDepth {
 		x.opaque("too many texts inside texts")
@@ -153,7 +160,7 @@ func (x *analysis) survey(file *syntax.File) {
 func movesDirectory(n *syntax.CallExpr) bool {
 	for _, w := range n.Args {
 		name, ok := plainWord(w)
-		if !ok {
+		if !ok || strings.Contains(name, "{") { // {cd,src} is cd src
 			return true
 		}
 		switch name {
@@ -211,7 +218,9 @@ func (x *analysis) stmt(st *syntax.Stmt, s scope, dirs places) flow {
 	}
 	first := len(x.f.commands)
 	f := x.command(st.Cmd, s, dirs)
-	x.attach(targets, first)
+	if call, ok := st.Cmd.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+		x.attach(targets, first)
+	}
 	if st.Negated {
 		f.ok, f.fail = f.fail, f.ok
 	}
@@ -221,7 +230,8 @@ func (x *analysis) stmt(st *syntax.Stmt, s scope, dirs places) flow {
 	return f
 }
 
-// attach gives the accesses of redirections to the command that they stand at.
+// attach gives the accesses of redirections to the one command that they stand at. Those of a compound command, or of
+// none, belong to nobody; every redirection is judged on its own as well (coveredText).
 func (x *analysis) attach(targets []int, command int) {
 	for _, t := range targets {
 		if command < len(x.f.commands) {
@@ -345,6 +355,7 @@ func (x *analysis) loop(node syntax.Node, dirs places, body func(places) places)
 func (x *analysis) forClause(cmd *syntax.ForClause, s scope, dirs places) flow {
 	switch iter := cmd.Loop.(type) {
 	case *syntax.WordIter:
+		x.loopName(iter, s)
 		for _, w := range iter.Items {
 			x.pieces(w.Parts, false, nil)
 			x.substitutionsIn(w, s, -1, dirs)
@@ -356,6 +367,23 @@ func (x *analysis) forClause(cmd *syntax.ForClause, s scope, dirs places) flow {
 		x.substitutionsIn(iter, s, -1, dirs)
 	}
 	return x.loop(cmd, dirs, func(dirs places) places { return x.stmts(cmd.Do, s, dirs).after() })
+}
+
+// loopName judges the variable of for and select like any other assignment: for PATH in ./bin changes what ls is.
+func (x *analysis) loopName(iter *syntax.WordIter, s scope) {
+	if iter.Name == nil {
+		x.opaque("unknown syntax")
+		return
+	}
+	name := iter.Name.Value
+	if codeVariables[name] {
+		x.opaque(name + " is set")
+	}
+	c := newCommand(x.platform, nil)
+	// What the values are does not matter for a name that no program reads.
+	c.assigns = append([]assignment{{name: name, known: localName(name), single: true}}, s.inherited...)
+	c.parent, c.denyOnly, c.explicit, c.consumer = s.parent, s.denyOnly, s.explicit, s.consumer
+	x.add(c)
 }
 
 func (x *analysis) caseClause(cmd *syntax.CaseClause, s scope, dirs places) flow {

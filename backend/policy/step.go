@@ -63,6 +63,9 @@ func (d *decision) stepPlan() answer {
 
 // unsafeText says why a text is more than safe reads, or "".
 func (f *Facts) unsafeText() string {
+	if f.strange != "" {
+		return f.strange
+	}
 	if len(f.opaque) > 0 {
 		return f.opaque[0]
 	}
@@ -75,6 +78,9 @@ func (f *Facts) unsafeText() string {
 		}
 		if c.wrap == wrapNone && c.unsafe != "" {
 			return c.unsafe
+		}
+		if why := c.unspelled(); why != "" {
+			return why // LD_PRELOAD=./e.so ls is more than ls, whatever rule spells it
 		}
 	}
 	return ""
@@ -193,13 +199,20 @@ func (d *decision) opaqueAsks(asks restraint) answer {
 			return answer{outcome: Ask, reason: ReasonOpaqueCommand, rule: r.maybe, detail: r.why}
 		}
 	}
-	if len(d.f.opaque) == 0 {
+	why := d.f.carries
+	if d.unseen {
+		why = "more arguments than were looked at"
+	}
+	if len(d.f.opaque) > 0 {
+		why = d.f.opaque[0]
+	}
+	if why == "" {
 		return answer{}
 	}
 	for _, list := range [...]List{ListDeny, ListAsk} {
 		v := d.in.Rules.view(list, everyRule)
 		if v.any(d.f.restraining()) {
-			return answer{outcome: Ask, reason: ReasonOpaqueCommand, detail: d.f.opaque[0]}
+			return answer{outcome: Ask, reason: ReasonOpaqueCommand, detail: why}
 		}
 	}
 	return answer{}
@@ -292,6 +305,9 @@ func (d *decision) stepRead() answer {
 
 // unsafeTarget says why a reading tool's target is not a safe read, or "".
 func (f *Facts) unsafeTarget() string {
+	if f.strange != "" {
+		return f.strange
+	}
 	if tools[f.tool].family != familyRead {
 		return ""
 	}
@@ -307,7 +323,7 @@ func (f *Facts) unsafeTarget() string {
 		if why := a.whyUnreadable(); why != "" {
 			return why
 		}
-		if why := a.reachesSecret(f.call.Platform, f.call.Roots); why != "" {
+		if why := a.reachesSecret(); why != "" {
 			return why
 		}
 	}
@@ -332,6 +348,9 @@ func (d *decision) stepEdits() answer {
 	}
 	if f.noTarget || f.patch || len(f.accesses) == 0 {
 		return pass("no target")
+	}
+	if f.strange != "" {
+		return pass(f.strange)
 	}
 	for i := range f.accesses {
 		if why := f.accesses[i].unsafeWrite(); why != "" {

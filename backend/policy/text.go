@@ -49,6 +49,25 @@ func hiddenText(text string) string {
 	return ""
 }
 
+// joinedLines says which joined line of the text might be read in two ways, or "". A shell takes a backslash at the end
+// of a line away before anything else, also between a dollar sign and its bracket; the parser looks at what it joins
+// piece by piece, and joins a comment with the next line, which no shell does. Only a line that is joined after a blank, in
+// a text without here-documents and comments, means the same to both.
+func joinedLines(text string) string {
+	for i := 0; i+1 < len(text); i++ {
+		if text[i] != '\\' || text[i+1] != '\n' {
+			continue
+		}
+		if i == 0 || text[i-1] != ' ' && text[i-1] != '\t' {
+			return "a line joined inside a word"
+		}
+		if strings.Contains(text, "<<") || strings.Contains(text, "#") {
+			return "a joined line beside a here-document or a comment"
+		}
+	}
+	return ""
+}
+
 // overLimit says which limit the text breaks, or "". It is one pass over the bytes and knows nothing of quotes, so it
 // must come before any parser and errs on the side of refusing.
 func overLimit(text string) string {

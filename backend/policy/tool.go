@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // The canonical tools (policy.md, section 9). A tool that is none of them is unknown: not safe, not an edit, and asks.
 const (
@@ -83,7 +86,9 @@ var tools = map[string]toolTraits{
 }
 
 // aliases are the names agents give the canonical tools, in lower case. Only names that were seen on a released agent, or
-// that its documentation gives, stand here: an alias that makes a tool look safer than it is would be a hole.
+// that its documentation gives, stand here: an alias that makes a tool look safer than it is would be a hole. A call does
+// not say which agent sends it, and a server may give one of its tools such a name: so a harmless tool is a safe read only
+// with the arguments that the known tools of that name take (strangeKeys).
 var aliases = map[string]string{
 	// Claude Code
 	"multiedit": ToolEdit, "notebookedit": ToolEdit, "notebookread": ToolRead, "ls": ToolList,
@@ -116,6 +121,9 @@ const mcpPrefix = "mcp__"
 // returned as it is. An MCP tool is "mcp".
 func CanonicalTool(name string) string {
 	name = strings.TrimSpace(name)
+	if strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
+		return name // the Kelvin sign folds to k, and no tool is spelled with it
+	}
 	lower := strings.ToLower(name)
 	if _, ok := tools[lower]; ok {
 		return lower

@@ -244,6 +244,8 @@ func (x *analysis) feed(c *command, words []word, options []string, s scope, dir
 			placeholder = w.text[2:]
 		case w.text == "-i" || w.text == "--replace":
 			placeholder = "{}"
+		case strings.HasPrefix(w.text, "-i") && placeholder == "":
+			placeholder = w.text[2:]
 		case strings.HasPrefix(w.text, "--replace="):
 			placeholder = w.text[len("--replace="):]
 		}
@@ -277,10 +279,34 @@ func (x *analysis) templated(c *command, at, start int, s scope, dirs places) fl
 		}
 		text = append(text, w.text)
 	}
+	if c.base == "parallel" {
+		x.parallelInputs(c, start, strings.Join(text, " "), s, dirs)
+	}
 	if len(text) > 0 {
 		x.aside(func() flow { return x.text(strings.Join(text, " "), s, dirs) })
 	}
 	return stay(dirs)
+}
+
+// parallelInputs notes that parallel gives its inputs to a shell, as arguments or as whole commands. What stands literally
+// among them is a possible command, for deny and ask rules.
+func (x *analysis) parallelInputs(c *command, start int, text string, s scope, dirs places) {
+	x.opaqueCommand(c, "parallel runs what it is given")
+	guess := s
+	guess.denyOnly = true
+	inputs := append([]string(nil), s.stdin...)
+	for _, w := range c.words[min(start, len(c.words)):] {
+		inputs = append(inputs, w.text)
+	}
+	for _, input := range inputs[:min(len(inputs), maxParameters)] {
+		if input == "" || strings.HasPrefix(input, ":::") {
+			continue
+		}
+		x.aside(func() flow { return x.text(input, guess, dirs) })
+		if text != "" {
+			x.aside(func() flow { return x.text(text+" "+input, guess, dirs) })
+		}
+	}
 }
 
 // everySuffix adds every suffix of the words as a possible command, for deny and ask rules.

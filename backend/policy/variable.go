@@ -138,6 +138,9 @@ func (v *variables) scanCall(n *syntax.CallExpr) {
 	if !ok {
 		return
 	}
+	if strings.Contains(name, "{") {
+		v.volatile = true // {read,USER} is read USER
+	}
 	switch name {
 	case "eval", "source", ".", "trap", "alias", "command", "builtin", "enable", "shopt":
 		v.volatile = true
@@ -199,8 +202,16 @@ func (x *analysis) parameter(p *syntax.ParamExp, quoted bool) piece {
 		return piece{unknown: true, quoted: quoted, tame: true}
 	}
 	switch name {
-	case "?", "$", "#", "!", "-", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID":
-		if p.Exp == nil && p.Repl == nil {
+	case "!", "-": // may be empty, and the letters of $- are letters of options
+		if p.Exp == nil && p.Repl == nil && p.Index == nil && p.Slice == nil {
+			unknown.echoes = true
+		}
+		return unknown
+	case "?", "$", "#", "RANDOM", "SECONDS", "LINENO", "UID", "EUID", "PPID", "BASHPID":
+		if _, assigned := x.vars.byName[name]; assigned {
+			break
+		}
+		if p.Exp == nil && p.Repl == nil && p.Index == nil && p.Slice == nil {
 			return piece{unknown: true, quoted: quoted, tame: true}
 		}
 	}
@@ -214,7 +225,8 @@ func (x *analysis) parameter(p *syntax.ParamExp, quoted bool) piece {
 			return piece{text: value, pattern: escapePattern(value), quoted: quoted, split: !quoted, assumed: assumed}
 		}
 		unknown.cands = x.candidates(name)
-		unknown.echoes = harmlessVariables[name]
+		_, assigned := x.vars.byName[name]
+		unknown.echoes = harmlessVariables[name] && !assigned && !x.vars.volatile
 		return unknown
 	}
 	word, plain := wordValue(p.Exp.Word)

@@ -12,6 +12,9 @@ type wrapper struct {
 	long     string // long options without a value, space-separated
 	longArg  string // long options with a value
 	operands int    // words before the command: timeout DURATION
+	number   bool   // those words start with a digit; what does not is read in another way by some versions
+	attached string // letters whose value, if there is one, stands in the same word: xargs -l
+	vague    bool   // where the command starts depends on the version: setarch -R rm
 	assigns  bool   // NAME=value may stand before the command
 	minus    bool   // a bare number option: nice -10
 }
@@ -24,10 +27,10 @@ var wrappers = map[string]*wrapper{
 	"nohup":      {kind: wrapTransparent},
 	"nice":       {kind: wrapTransparent, values: "n", longArg: "--adjustment", minus: true},
 	"ionice":     {kind: wrapTransparent, flags: "t", values: "cnpPu", long: "--ignore", longArg: "--class --classdata"},
-	"chrt":       {kind: wrapTransparent, flags: "abfiomrRdv", values: "TPD", operands: 1},
-	"taskset":    {kind: wrapTransparent, flags: "ac", operands: 1, long: "--all-tasks --cpu-list"},
-	"timeout":    {kind: wrapTransparent, flags: "vfp", values: "ks", long: "--preserve-status --foreground --verbose", longArg: "--kill-after --signal", operands: 1},
-	"gtimeout":   {kind: wrapTransparent, flags: "vfp", values: "ks", long: "--preserve-status --foreground --verbose", longArg: "--kill-after --signal", operands: 1},
+	"chrt":       {kind: wrapTransparent, flags: "abfiomrRdv", values: "TPD", operands: 1, number: true},
+	"taskset":    {kind: wrapTransparent, flags: "ac", operands: 1, number: true, long: "--all-tasks --cpu-list"},
+	"timeout":    {kind: wrapTransparent, flags: "vfp", values: "ks", long: "--preserve-status --foreground --verbose", longArg: "--kill-after --signal", operands: 1, number: true},
+	"gtimeout":   {kind: wrapTransparent, flags: "vfp", values: "ks", long: "--preserve-status --foreground --verbose", longArg: "--kill-after --signal", operands: 1, number: true},
 	"time":       {kind: wrapTransparent, flags: "pvqaV", values: "fo", long: "--portability --verbose --quiet --append", longArg: "--format --output"},
 	"gtime":      {kind: wrapTransparent, flags: "pvqaV", values: "fo", long: "--portability --verbose --quiet --append", longArg: "--format --output"},
 	"stdbuf":     {kind: wrapTransparent, values: "ioe", longArg: "--input --output --error"},
@@ -39,7 +42,7 @@ var wrappers = map[string]*wrapper{
 	"toybox":     {kind: wrapTransparent},
 	"caffeinate": {kind: wrapTransparent, flags: "disum", values: "tw"},
 	"unbuffer":   {kind: wrapTransparent, flags: "p"},
-	"setarch":    {kind: wrapTransparent, flags: "BFILRSTXZ3v", operands: 1},
+	"setarch":    {kind: wrapTransparent, vague: true},
 	"linux64":    {kind: wrapTransparent, flags: "BFILRSTXZ3v"},
 	"prlimit":    {kind: wrapTransparent, flags: "cdefilmnqrstuvxy"},
 	"noglob":     {kind: wrapTransparent},
@@ -62,8 +65,8 @@ var wrappers = map[string]*wrapper{
 	"strace":      {kind: wrapElevate, flags: "cCdDfFhiqrtTvVwxyYzZ", values: "abeEIoOpPsSuUX"},
 	"ltrace":      {kind: wrapElevate, flags: "bcCfiLrStTV", values: "aADeFlnopsuwx"},
 
-	"xargs": {kind: wrapFeed, flags: "0rtxpo", values: "aEdIiLlnPsRSJ", long: "--null --no-run-if-empty --verbose --exit --interactive --open-tty --show-limits",
-		longArg: "--arg-file --delimiter --eof --replace --max-lines --max-args --max-procs --max-chars --process-slot-var"},
+	"xargs": {kind: wrapFeed, flags: "0rtxpo", values: "aEdILnPsRSJ", attached: "eil", long: "--null --no-run-if-empty --verbose --exit --interactive --open-tty --show-limits --eof --replace --max-lines",
+		longArg: "--arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var"},
 	"parallel": {kind: wrapFeed, flags: "0kqtuvXm", values: "ajnNLIPSsd", longArg: "--jobs --arg-file --delay --timeout --retries --colsep --results --joblog --max-args", long: "--null --keep-order --ungroup --bar --eta --progress --dry-run --line-buffer"},
 	"watch":    {kind: wrapFeed, flags: "bcdegptwx", values: "n", longArg: "--interval", long: "--beep --color --differences --errexit --chgexit --precise --no-title --exec"},
 }
@@ -106,6 +109,9 @@ func isWrapperName(base string) bool {
 
 // split finds where the inner command starts. plain is false when an option is not known: then nobody can say.
 func (w *wrapper) split(words []word) (at int, options []string, plain bool) {
+	if w.vague {
+		return 1, nil, false
+	}
 	i := 1
 	for ; i < len(words); i++ {
 		t := words[i]
@@ -138,6 +144,9 @@ func (w *wrapper) split(words []word) (at int, options []string, plain bool) {
 			continue
 		}
 		for j := 1; j < len(text); j++ {
+			if strings.IndexByte(w.attached, text[j]) >= 0 {
+				break
+			}
 			if strings.IndexByte(w.values, text[j]) >= 0 {
 				if j == len(text)-1 {
 					i++
@@ -152,6 +161,11 @@ func (w *wrapper) split(words []word) (at int, options []string, plain bool) {
 	for ; w.assigns && i < len(words); i++ {
 		if _, _, ok := splitAssign(words[i].text); !ok {
 			break
+		}
+	}
+	for j := i; w.number && j < min(i+w.operands, len(words)); j++ {
+		if t := words[j].text; words[j].known && (t == "" || (t[0] < '0' || t[0] > '9') && t[0] != '.') {
+			return j, options, false
 		}
 	}
 	return min(i+w.operands, len(words)), options, true
