@@ -85,7 +85,7 @@ lint: check-go $(LINTER)
 $(LINTER):
 	@echo "== lint: building golangci-lint $(LINT_VERSION), once (three to six minutes)"
 	@mkdir -p $(@D)
-	@GOBIN=$(@D)/building-$(LINT_VERSION) CGO_ENABLED=0 go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION) || \
+	@GOBIN=$(@D)/building-$(LINT_VERSION) CGO_ENABLED=0 go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION) 2> >(grep -v '^go: downloading' >&2) || \
 	    { echo "lint: golangci-lint $(LINT_VERSION) could not be built; is this machine online? 'make test LINT=no' goes without it." >&2; exit 1; }
 	@mv $(@D)/building-$(LINT_VERSION)/golangci-lint $@ && rmdir $(@D)/building-$(LINT_VERSION)
 

@@ -14,7 +14,7 @@ type Config struct {
 	Sandbox  Sandbox  `toml:"sandbox" doc:"The boundary that commands run in."`
 	Approval Approval `toml:"approval" doc:"How questions are asked."`
 	Decision Decision `toml:"decision" doc:"How calls are decided."`
-	Rules    Rules    `toml:"rules" doc:"Global rules, for every project. A rule is written as in the rules page, for example \"bash(git status:*)\" or \"edit(greeting.txt)\". Deny wins over ask, ask over allow."`
+	Rules    Rules    `toml:"rules" doc:"Global rules, for every project. A rule is a tool's name, alone or with a pattern in parentheses: \"bash(git status)\" is exactly this command, \"bash(git status:*)\" also with anything behind it, \"edit(src/**)\" the files below src in the project, \"web_fetch(domain:example.org)\" one site, \"bash\" every command; \"countersign explain\" tries one out. Deny wins over ask, ask over allow."`
 	Receipts Receipts `toml:"receipts" doc:"The signed record of what ran."`
 }
 

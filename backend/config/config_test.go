@@ -196,7 +196,9 @@ func TestNearest(t *testing.T) {
 	known := []string{"identity.store", "identity.passphrase_file", "sandbox.on_missing", "rules.deny", "rules.allow"}
 	for name, want := range map[string]string{
 		"identity.stor": "identity.store", "identity.passphrasefile": "identity.passphrase_file",
-		"sandbox.onmissing": "sandbox.on_missing", "rule.allow": "rules.allow", "deny": "rules.deny", "": "rules.deny",
+		"sandbox.onmissing": "sandbox.on_missing", "rule.allow": "rules.allow", "deny": "rules.deny",
+		// A guess that shares next to nothing with what was written sends people the wrong way.
+		"": "", "bogus": "", "rules.xyz": "",
 	} {
 		if got := nearest(name, known); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -43,8 +44,8 @@ func (d Dirs) Socket() string { return filepath.Join(d.Runtime, SocketName) }
 // File returns the path of config.toml.
 func (d Dirs) File() string { return filepath.Join(d.Config, FileName) }
 
-// HookHome returns what a hook of this desk must be given as --home: the state directory for the account's own desk. A desk whose
-// state directory comes from XDG_STATE_HOME is ErrNotForHooks, since a hook believes no environment.
+// HookHome returns what a hook of this desk must be given as --home: the state directory for the account's own desk. A
+// desk whose state directory comes from HOME or XDG_STATE_HOME is ErrNotForHooks, since a hook believes no environment.
 func (d Dirs) HookHome() (string, error) {
 	home := d.Home
 	if home == "" {
@@ -55,11 +56,38 @@ func (d Dirs) HookHome() (string, error) {
 		return "", err
 	}
 	if hook.State != d.State || hook.Socket() != d.Socket() {
-		return "", fmt.Errorf("%w: it lies in %s, they would look in %s; start it with %s=DIR instead of other directory variables",
-			ErrNotForHooks, d.State, hook.State, HomeVariable)
+		return "", fmt.Errorf("%w: %s, and hooks believe no environment. Set %s=%s for the core and for connect, so that hooks are told; or correct the variable",
+			ErrNotForHooks, d.moved(), HomeVariable, filepath.Dir(d.State))
 	}
 	return home, nil
 }
+
+// moved says where the state directory lies and which variable put it there, where it is not the account's own.
+func (d Dirs) moved() string {
+	own, err := account()
+	if err != nil {
+		return "it lies in " + d.State
+	}
+	for _, name := range directoryVariables {
+		value := os.Getenv(name)
+		if value == "" {
+			continue
+		}
+		alone, err := platform(func(asked string) string {
+			if asked == name {
+				return value
+			}
+			return ""
+		})
+		if err == nil && alone.State == d.State && alone.State != own.State {
+			return fmt.Sprintf("it lies in %s because %s is %s, and the account's own lies in %s", d.State, name, value, own.State)
+		}
+	}
+	return fmt.Sprintf("it lies in %s, and the account's own in %s", d.State, own.State)
+}
+
+// directoryVariables are what can move a desk's directories, the most specific first.
+var directoryVariables = []string{"XDG_STATE_HOME", "HOME"}
 
 // Resolve returns the directories: under home (the value of COUNTERSIGN_HOME) when it is not empty, else where the
 // platform keeps such files, taken from env. It makes none of them.

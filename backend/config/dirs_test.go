@@ -158,6 +158,18 @@ func TestHookHome(t *testing.T) {
 	if _, err := moved.HookHome(); !errors.Is(err, ErrNotForHooks) || !strings.Contains(err.Error(), "/elsewhere") {
 		t.Errorf("got %v", err)
 	}
+	// The variable that moved the desk is named: it was once said to be "other directory variables" when it was HOME.
+	for name, value := range map[string]string{"HOME": "/elsewhere", "XDG_STATE_HOME": "/elsewhere"} {
+		t.Setenv("XDG_STATE_HOME", "")
+		t.Setenv(name, value)
+		moved, err := Resolve("", os.Getenv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := moved.HookHome(); !errors.Is(err, ErrNotForHooks) || !strings.Contains(err.Error(), "because "+name+" is /elsewhere") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
 	if _, err := (Dirs{Home: "relative"}).HookHome(); !errors.Is(err, ErrPath) {
 		t.Errorf("got %v", err)
 	}

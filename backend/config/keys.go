@@ -61,7 +61,8 @@ func quoted(list []string) string {
 	return strings.Join(out, ", ")
 }
 
-// nearest returns the known name that needs the fewest changes to become name.
+// nearest returns the known name that needs the fewest changes to become name, or "" where so little of name would be
+// left that it is no misspelling.
 func nearest(name string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
@@ -70,6 +71,9 @@ func nearest(name string, known []string) string {
 		if least < 0 || d < least {
 			best, least = k, d
 		}
+	}
+	if 2*distance(last(name), last(best)) > len(last(name)) {
+		return ""
 	}
 	return best
 }

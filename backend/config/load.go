@@ -25,7 +25,7 @@ type Error struct {
 	Path    string
 	Line    int    // from 1; 0: not known
 	Key     string // "" when it is not about a key
-	Nearest string // the known key that was meant, for one that is not known
+	Nearest string // the known key that was probably meant, for one that is not known
 	Problem string
 }
 
@@ -129,7 +129,9 @@ func decodeError(path string, err error) error {
 			known = append(known, k.name)
 		}
 		e.Nearest = nearest(e.Key, known)
-		e.Problem = fmt.Sprintf("there is no such key; the nearest is %s", e.Nearest)
+		if e.Nearest != "" {
+			e.Problem = fmt.Sprintf("there is no such key; the nearest is %s", e.Nearest)
+		}
 		return e
 	}
 	var decode *toml.DecodeError

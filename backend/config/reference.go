@@ -14,7 +14,7 @@ func Reference() string {
 <!-- Made from the Go type (backend/config). Do not edit: a test compares the two. -->
 
 The core reads ` + "`config.toml`" + ` when it starts. A file that is missing means the defaults. A key that is not known is an
-error that names its line and the nearest known key. The file must be a regular file of your account that nobody else
+error that names its line, and the known key that was probably meant. The file must be a regular file of your account that nobody else
 may write.
 
 | where | path |

@@ -212,6 +212,10 @@ func (d *Desk) bindBoundary(ctx context.Context, p *prepared, verdict *policy.Ve
 	if err != nil {
 		return &wire.Error{Code: "bad_capability", Args: map[string]string{"problem": err.Error()}}
 	}
+	// What could not start is refused now, so that nobody is asked in vain.
+	if err := d.broker.Check(effective); err != nil {
+		return &wire.Error{Code: "bad_capability", Args: map[string]string{"problem": err.Error()}}
+	}
 	snapshot := effective.Snapshot()
 	p.effective, p.call.Capability = effective, &snapshot
 	p.call.Environment = sandbox.Environment(sandbox.EnvOptions{})

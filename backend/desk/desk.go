@@ -156,7 +156,7 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 		return nil, err
 	}
 	d.broker = sandbox.New(sandbox.Options{Sink: d.receipts, Init: o.Init, Scratch: scratch, OnMissing: o.Config.Sandbox.OnMissing,
-		Hidden: hidden(o),
+		Hidden: hidden(o), Guarded: append([]string{o.Binary}, o.OwnPaths...),
 	})
 	d.calls = approval.New(d.store, d.clock, approval.Options{})
 	d.frames, d.started = wire.NewFrameLog(newID(), d.clock.Now), d.clock.Now()

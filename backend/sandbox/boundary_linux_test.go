@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -212,11 +213,11 @@ func TestProtectedLinkIsReported(t *testing.T) {
 		t.Errorf("target written: %q", out)
 	}
 	_, end := r.run(r.spec("rm .claude && mkdir .claude && echo x > .claude/settings.json"))
-	if diff := cmp.Diff([]string{filepath.Join(r.workspace, ".claude")}, end.Findings); diff != "" {
+	if diff := cmp.Diff([]string{strconv.Quote(filepath.Join(r.workspace, ".claude")) + ": a protected link changed"}, end.Findings); diff != "" {
 		t.Error(diff)
 	}
 	all := r.sink.all()
-	if len(all[len(all)-1].Extra) == 0 {
+	if all[len(all)-1].Extra["findings"] != end.Findings[0] {
 		t.Error("not on the record")
 	}
 }
@@ -234,8 +235,8 @@ func TestNetworkIsOff(t *testing.T) {
 		{"dial tcp6 [2001:db8::1]:80", "EACCES"},
 		{"dial udp 192.0.2.1:53", "ENETUNREACH"},
 		{"listen tcp 127.0.0.1:0", "EACCES"},
-		{"dial unix /run/systemd/private", "ENOENT"},
-		{"dial unix /var/run/docker.sock", "ENOENT"},
+		{"dial unix /run/systemd/private", "EACCES"},
+		{"dial unix /var/run/docker.sock", "EACCES"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			parts := strings.Fields(c.name)
@@ -253,8 +254,32 @@ func TestAbstractSocketsOfTheHostAreAbsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if got := r.attempt("dial", "unix", l.Addr().String()); got != "ECONNREFUSED" && got != "EPERM" {
+	if got := r.attempt("dial", "unix", l.Addr().String()); got != "EACCES" {
 		t.Error(got)
+	}
+}
+
+// TestSocketFilesInTheWorkspaceAreOutOfReach: a server of the host's that listened on a socket file in the workspace (a
+// debugger, a language server, a container engine) took orders from boxed commands.
+func TestSocketFilesInTheWorkspaceAreOutOfReach(t *testing.T) {
+	r := newRig(t)
+	r.bring()
+	t.Chdir(r.workspace)
+	l, err := net.Listen("unix", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if got := r.attempt("dial", "unix", "s"); got != "EACCES" {
+		t.Errorf("stream: %s", got)
+	}
+	d, err := net.ListenPacket("unixgram", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if got := r.attempt("dial", "unixgram", "d"); got != "EACCES" {
+		t.Errorf("datagram: %s", got)
 	}
 }
 
@@ -265,7 +290,8 @@ func TestRefusedSystemCalls(t *testing.T) {
 		"vmread": "EPERM", "keyctl": "EPERM", "bpf": "EPERM", "perf": "EPERM", "uffd": "EPERM", "iouring": "ENOSYS",
 		"handle": "EPERM", "newest": "ENOSYS", "vsock": "EAFNOSUPPORT", "alg": "EAFNOSUPPORT", "packet": "EAFNOSUPPORT",
 		"audit": "EAFNOSUPPORT", "mptcp": "EPROTONOSUPPORT", "sti": "EPERM", "killinit": "EPERM",
-		"route": "ok", "unixpair": "ok", // what programs need
+		"unixgram": "EACCES",
+		"route":    "ok", "unixpair": "ok", // what programs need
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := r.attempt(name); got != want {
@@ -372,7 +398,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(dir, "self"), "-test.v", "-test.timeout=150s", "-test.run", "^Test(Probe|Files|Workspace|ReadOnly|Roots|Protected|Network|Abstract|Refused|Nothing|Signals|Explicit|Kill|Exit|Core)")
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, "self"), "-test.v", "-test.timeout=150s", "-test.run", "^Test(Probe|Files|Workspace|ReadOnly|Roots|Protected|Network|Abstract|Refused|Nothing|Signals|Explicit|Kill|Exit|Core|CommonDir|Repositories|NewRepo|Linked|Socket|OurOwn|Hidden)")
 	cmd.Dir = filepath.Join(dir, "tmp")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir + "/home", "TMPDIR=" + dir + "/tmp", "COUNTERSIGN_TEST_INIT=" + dir + "/init"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}

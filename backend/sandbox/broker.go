@@ -28,9 +28,14 @@ type Options struct {
 	Init    string // path of countersign-init
 	Scratch string // an existing directory of mode 0700 for the private directories of sessions
 
-	// Hidden are directories that no capability opens, whatever it says: the core's own state, configuration and
-	// runtime directories. Scratch is hidden without being named.
+	// Hidden are directories and single files that no capability opens, whatever it says: the core's own state,
+	// configuration and runtime directories, a passphrase file. Scratch is hidden without being named.
 	Hidden []string
+
+	// Guarded are files and directories that no command writes, replaces or moves, whatever its capability says, because
+	// they are executed or obeyed outside: the product's own programs, agents' settings files. Absolute. Init is guarded
+	// without being named.
+	Guarded []string
 
 	// OnMissing says what happens where isolation cannot be shown: "refuse" (also the empty string) or "warn", the
 	// owner's explicit override. A plain start is then marked on both records.
@@ -89,6 +94,20 @@ func (r Report) unavailable() *UnavailableError {
 // these binaries; a negative one only briefly, so that a mended machine is noticed.
 func (b *Broker) Probe(ctx context.Context) Report { return b.sys.probe(ctx) }
 
+// Check refuses a capability that Start would refuse for what it says and for its roots as they stand now, before anybody is
+// asked about it. It starts and probes nothing. The error is ErrSpec (no capability), ErrUnboxed, ErrNetwork,
+// ErrRootMissing, ErrRootTooWide or ErrDenied.
+func (b *Broker) Check(e capability.Effective) error {
+	if e.IsZero() {
+		return fmt.Errorf("%w: no capability", ErrSpec)
+	}
+	snap := e.Snapshot()
+	if err := offered(snap); err != nil {
+		return err
+	}
+	return b.sys.check(snap)
+}
+
 // Start starts the process and returns when it runs: the start record is durable before the command executes. When ctx
 // ends, the whole process tree is killed; context.Cause says why on the end record. Besides *UnavailableError,
 // *ExecError and *StartError it returns errors that are ErrSpec, ErrTooLong, ErrEnvironment, ErrCwdReplaced,
@@ -109,7 +128,9 @@ func (b *Broker) Start(ctx context.Context, s Spec) (*Process, error) {
 		run, err = b.sys.enter(ctx, s)
 	case b.o.OnMissing == OnMissingWarn:
 		start.Extra = map[string]string{"override": "on_missing=warn", "missing": found.unavailable().Protection}
-		run, err = b.sys.plain(ctx, s)
+		if err = b.sys.check(s.Effective.Snapshot()); err == nil { // no wider than with a boundary
+			run, err = b.sys.plain(ctx, s)
+		}
 	default:
 		err = found.unavailable()
 	}

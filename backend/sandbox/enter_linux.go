@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,6 +29,8 @@ type boxed struct {
 	path      string
 	directory string
 	links     []guard
+	before    repositories
+	snap      capability.Snapshot
 	held      *held
 }
 
@@ -131,7 +134,8 @@ func (s *system) box(ctx context.Context, t *tools, spec Spec, look survey, path
 		b.discard()
 		return nil, fmt.Errorf("%w: %s", ErrCwdReplaced, look.Cwd)
 	}
-	out := &boxed{box: b, system: s, evidence: evidence, names: names, path: path, directory: look.Cwd}
+	out := &boxed{box: b, system: s, evidence: evidence, names: names, path: path, directory: look.Cwd,
+		before: look.Git, snap: spec.Effective.Snapshot()}
 	for _, g := range look.Guards {
 		if g.Link != "" && !slices.ContainsFunc(out.links, func(o guard) bool { return o.Path == g.Path }) {
 			out.links = append(out.links, g)
@@ -185,9 +189,11 @@ func (b *boxed) wait() outcome {
 	var out outcome
 	for _, g := range b.links {
 		if text, err := os.Readlink(g.Path); err != nil || text != g.Link {
-			out.findings = append(out.findings, g.Path)
+			out.findings = append(out.findings, strconv.Quote(g.Path)+": a protected link changed")
 		}
 	}
+	roots, skip := b.system.walked(b.snap)
+	out.findings = append(out.findings, inspect(b.before, roots, skip, maxWalked)...)
 	if err != nil {
 		out.lost = true
 		return out

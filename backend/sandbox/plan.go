@@ -21,13 +21,16 @@ type place struct {
 type survey struct {
 	Policy                capability.SandboxPolicy
 	Read, Write, Metadata []place
-	Denied                []place     // existing denied roots, secrets of the system and the broker's own directories
-	Guards                []guard     // protected paths
-	Links                 [][2]string // top-level links of the system: {"/bin", "usr/bin"}
+	Guarded               []string     // the product's own programs and files: no write root lies in one
+	Denied                []place      // existing denied roots, secrets of the system and the broker's own directories
+	Guards                []guard      // protected paths
+	Git                   repositories // as the command finds them, to compare with afterwards
+	Links                 [][2]string  // top-level links of the system: {"/bin", "usr/bin"}
 	Cwd                   string
 	Home                  string // HOME inside; the same path outside
 	Tmp                   string // bound to /tmp; empty means a fresh tmpfs, as for Home
 	EmptyDir, DeniedDir   string // stand-ins of the broker: an empty directory, and one that nobody may open
+	EmptyFile             string // and an empty file
 	Streams               [3]uint64
 	Terminal              bool // a terminal is handed over
 	Root                  bool // the broker runs as root
@@ -74,7 +77,7 @@ func checkRoots(s survey) error {
 		}
 	}
 	for _, p := range s.Write {
-		if slices.Contains(tooWideToWrite, p.Path) || inAny(neverWritten, p.Path) {
+		if slices.Contains(tooWideToWrite, p.Path) || inAny(neverWritten, p.Path) || inAny(s.Guarded, p.Path) {
 			return wide(p)
 		}
 	}
@@ -194,8 +197,12 @@ func mountsOf(s survey) []mount {
 		}
 	}
 	for _, g := range s.Guards {
+		try := ""
+		if g.Passing {
+			try = "-try"
+		}
 		for _, dir := range g.Ancestors {
-			bind(rankAncestor, "--bind", dir, dir)
+			bind(rankAncestor, "--bind"+try, dir, dir)
 		}
 		switch {
 		case g.Link != "":
@@ -204,10 +211,10 @@ func mountsOf(s survey) []mount {
 			}
 		case g.Missing && g.Dir:
 			bind(rankGuard, "--ro-bind", s.EmptyDir, g.Path)
-		case g.Missing:
-			bind(rankGuard, "--ro-bind", "/dev/null", g.Path)
+		case g.Missing: // readable: git stops at a configuration that it may not read
+			bind(rankGuard, "--ro-bind", s.EmptyFile, g.Path)
 		default:
-			bind(rankGuard, "--ro-bind", g.Path, g.Path)
+			bind(rankGuard, "--ro-bind"+try, g.Path, g.Path)
 		}
 	}
 	mounted := slices.Concat(writable, readable)
@@ -250,6 +257,12 @@ func mountsOf(s survey) []mount {
 		// Below a denied directory nothing is mounted, except what is private to the session.
 		if m.rank != rankPrivate && slices.ContainsFunc(out, func(o mount) bool {
 			return o.rank == rankDenied && within(o.dest, m.dest)
+		}) {
+			continue
+		}
+		// And below a protected one nothing is made writable again.
+		if (m.rank == rankWrite || m.rank == rankAncestor) && slices.ContainsFunc(out, func(o mount) bool {
+			return o.rank == rankGuard && within(o.dest, m.dest)
 		}) {
 			continue
 		}

@@ -24,7 +24,7 @@ func surveyOf(policy capability.SandboxPolicy) survey {
 		Links:  [][2]string{{"/bin", "usr/bin"}, {"/lib", "usr/lib"}},
 		Cwd:    "/w/project",
 		Home:   "/s/scratch/sessions/1/home", Tmp: "/s/scratch/sessions/1/tmp",
-		EmptyDir: "/s/scratch/stand-in/empty", DeniedDir: "/s/scratch/stand-in/denied",
+		EmptyDir: "/s/scratch/stand-in/empty", EmptyFile: "/s/scratch/stand-in/file", DeniedDir: "/s/scratch/stand-in/denied",
 		ABI: 7, Homes: []string{"/home/user"},
 	}
 	if policy == capability.ReadOnly {
@@ -35,6 +35,7 @@ func surveyOf(policy capability.SandboxPolicy) survey {
 	s.Guards = []guard{
 		{Path: "/w/project/.git/config", Ancestors: []string{"/w/project/.git"}},
 		{Path: "/w/project/.git/hooks", Dir: true, Ancestors: []string{"/w/project/.git"}},
+		{Path: "/w/project/a/b/.git/config", Ancestors: []string{"/w/project/a", "/w/project/a/b", "/w/project/a/b/.git"}, Passing: true},
 		{Path: "/w/project/.claude", Dir: true, Missing: true},
 		{Path: "/w/project/.mcp.json", Missing: true},
 		{Path: "/w/project/.codex", Link: "config/codex", Target: "/w/project/config/codex"},
@@ -117,6 +118,7 @@ func TestPlanRefuses(t *testing.T) {
 		{"tmp written", func(s *survey) { s.Write[0].Path = "/tmp" }, ErrRootTooWide},
 		{"metadata in tmp", func(s *survey) { s.Metadata = []place{{"/tmp/x", true}} }, ErrRootTooWide},
 		{"denied cwd", func(s *survey) { s.Denied = append(s.Denied, place{"/w", true}) }, ErrDenied},
+		{"our own written", func(s *survey) { s.Guarded = []string{"/w"} }, ErrRootTooWide},
 		{"nothing of the system", func(s *survey) { s.Read = nil }, ErrSpec},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -130,6 +130,8 @@ var attemptsInside = map[string]func(args []string) string{
 	"route":    func([]string) string { return socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE) },
 	"mptcp":    func([]string) string { return socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP) },
 	"unixpair": func([]string) string { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return name(err) },
+	"rename":   func(args []string) string { return name(os.Rename(args[0], args[1])) },
+	"unixgram": func([]string) string { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0); return name(err) },
 	"sti": func([]string) string {
 		b := byte('x')
 		// The high half of the argument is not looked at by the kernel, and must not be by the filter.

@@ -3,13 +3,20 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"countersign/backend/capability"
 )
+
+// maxFindings bounds what one end record says; the rest is counted.
+const maxFindings = 64
 
 // Process is one started process tree. It is safe for concurrent use.
 type Process struct {
@@ -98,6 +105,9 @@ func (p *Process) record(out outcome, cause Cause) {
 	end.ExitStatus, end.Signal, end.Cause = out.exit, out.signal, string(cause)
 	end.UserCPU, end.SystemCPU, end.MaxRSS = out.user, out.sys, out.maxRSS
 	end.Layers, end.Effective = nil, nil // the start record has them
+	if n := len(out.findings); n > maxFindings {
+		out.findings = append(slices.Clone(out.findings[:maxFindings]), fmt.Sprintf("and %d more", n-maxFindings))
+	}
 	p.end = End{
 		Exit: out.exit, Signal: out.signal, Cause: string(cause), Start: p.start.ID, End: end.ID, Findings: out.findings,
 	}
@@ -108,13 +118,11 @@ func (p *Process) record(out outcome, cause Cause) {
 		}
 	}
 	if len(out.findings) > 0 {
-		extra := make(map[string]string, len(end.Extra)+len(out.findings))
-		for k, v := range end.Extra {
-			extra[k] = v
+		extra := maps.Clone(end.Extra)
+		if extra == nil {
+			extra = map[string]string{}
 		}
-		for _, path := range out.findings {
-			extra["changed:"+path] = "protected link"
-		}
+		extra["findings"] = strings.Join(out.findings, "\n")
 		end.Extra = extra
 	}
 	if _, err := p.broker.o.Sink.Append(end); err != nil {

@@ -12,6 +12,7 @@ type protectedPath struct {
 var protectedPaths = []protectedPath{
 	{".git/hooks", true},
 	{".git/config", false},
+	{".git/config.worktree", false}, // .git/commondir cannot be stood in for: inspect_linux.go
 	{".agents", true},
 	{".claude", true},
 	{".codex", true},
@@ -30,6 +31,7 @@ type guard struct {
 	Dir       bool     // a directory, or a directory to stand in for what is missing
 	Missing   bool     // nothing stands there; a stand-in is created for the time of the run
 	Ancestors []string // the directories between the write root and Path, both excluded: bound onto themselves, so that none can be renamed away
+	Passing   bool     // found by the walk: it may go at any time, and is then left out
 	Link      string   // when Path is a symbolic link: its text. Target is what is then made read-only
 	Target    string   // empty when the link leads nowhere or to what is not mounted
 }

@@ -34,6 +34,7 @@ const (
 	tryUnshare
 	tryVsock
 	trySTI
+	tryUnix
 	attempts = 8
 )
 
@@ -176,8 +177,9 @@ func (d demand) layers(r report) []capability.Layer {
 	say("network", net && (d.Handled.Net == 0 || r.Attempts[tryConnect] == linuxEACCES),
 		"own network namespace; connect: %s", attempt(r.Attempts[tryConnect]))
 	say("seccomp", r.Seccomp == 2 && r.Attempts[tryUnshare] == errPerm && r.Attempts[tryVsock] == errNoFamily &&
-		r.Attempts[trySTI] == errPerm, "mode %d; unshare: %s; vsock: %s; TIOCSTI: %s", r.Seccomp,
-		attempt(r.Attempts[tryUnshare]), attempt(r.Attempts[tryVsock]), attempt(r.Attempts[trySTI]))
+		r.Attempts[trySTI] == errPerm && r.Attempts[tryUnix] == linuxEACCES,
+		"mode %d; unshare: %s; vsock: %s; TIOCSTI: %s; unix socket: %s", r.Seccomp, attempt(r.Attempts[tryUnshare]),
+		attempt(r.Attempts[tryVsock]), attempt(r.Attempts[trySTI]), attempt(r.Attempts[tryUnix]))
 	say("no_new_privs", r.NoNewPrivs == 1, "%d", r.NoNewPrivs)
 	say("capabilities", r.Capabilities == [5]uint64{} && r.Securebits&securebitsWanted == securebitsWanted,
 		"effective %#x permitted %#x inheritable %#x bounding %#x ambient %#x, securebits %#x", r.Capabilities[0],

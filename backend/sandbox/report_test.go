@@ -18,7 +18,7 @@ func goodReport() (report, demand) {
 	r := report{
 		Kind: kindStart, ABI: 7, Seccomp: 2, NoNewPrivs: 1, Securebits: 0xef, PID: 2, HandledFS: h.FS, HandledNet: h.Net,
 		Scoped: h.Scoped, Cwd: pathid.Identity{Device: 1, Inode: 2},
-		Attempts: [attempts]int32{linuxEROFS, linuxEACCES, linuxEACCES, linuxEACCES, errPerm, errNoFamily, errPerm},
+		Attempts: [attempts]int32{linuxEROFS, linuxEACCES, linuxEACCES, linuxEACCES, errPerm, errNoFamily, errPerm, linuxEACCES},
 	}
 	d := demand{Handled: h}
 	for i := range r.Namespaces {
@@ -55,6 +55,7 @@ func TestEveryDefectIsNoticed(t *testing.T) {
 		{"unshare", "seccomp", func(r *report) { r.Attempts[tryUnshare] = 0 }},
 		{"vsock", "seccomp", func(r *report) { r.Attempts[tryVsock] = 0 }},
 		{"sti", "seccomp", func(r *report) { r.Attempts[trySTI] = 25 }},
+		{"unix socket", "seccomp", func(r *report) { r.Attempts[tryUnix] = 0 }},
 		{"privileges", "no_new_privs", func(r *report) { r.NoNewPrivs = 0 }},
 		{"bounding", "capabilities", func(r *report) { r.Capabilities[3] = 1 }},
 		{"effective", "capabilities", func(r *report) { r.Capabilities[0] = 1 << 21 }},

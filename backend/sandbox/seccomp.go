@@ -31,6 +31,7 @@ const (
 // Error numbers, the same on every architecture used here.
 const (
 	errPerm       = 1
+	errAccess     = 13
 	errNoSys      = 38
 	errNoProtocol = 93 // EPROTONOSUPPORT
 	errNoFamily   = 97 // EAFNOSUPPORT
@@ -52,6 +53,7 @@ const (
 
 	afUnix, afInet, afInet6, afNetlink = 1, 2, 10, 16
 	netlinkRoute                       = 0
+	datagramBit                        = 2        // in a socket type, of SOCK_DGRAM and SOCK_RAW and not of SOCK_STREAM and SOCK_SEQPACKET
 	protoMPTCP, protoSMC               = 262, 256 // would pass Landlock's TCP rules
 	ioctlSTI, ioctlLinux               = 0x5412, 0x541c
 )
@@ -137,9 +139,8 @@ func seccompFor(m machine) []instruction {
 		p.emit(bpfReturn, 0, 0, errno(errPerm))
 		p.emit(bpfReturn, 0, 0, answerAllow)
 	})
-	for _, name := range []string{"socket", "socketpair"} {
-		p.when(name, p.judgeSocket)
-	}
+	p.when("socket", func() { p.judgeSocket(false) })
+	p.when("socketpair", func() { p.judgeSocket(true) })
 	for _, name := range absent {
 		p.when(name, func() { p.emit(bpfReturn, 0, 0, errno(errNoSys)) })
 	}
@@ -150,25 +151,35 @@ func seccompFor(m machine) []instruction {
 	return p.code
 }
 
-// judgeSocket allows the families that programs need: unix, the two internet families without the protocols that Landlock
-// does not see, and of netlink the route family, by which the C library lists addresses.
-func (p *program) judgeSocket() {
+// judgeSocket allows the families that programs need: the two internet families without the protocols that Landlock does
+// not see, and of netlink the route family, by which the C library lists addresses. Of unix sockets only connected pairs
+// are given: the path of a connect is not visible here, and where a socket file of the host's lies in a readable root,
+// whoever can make a socket can talk to what listens there. A datagram pair can still be sent and connected elsewhere, so
+// a pair must be of another type.
+func (p *program) judgeSocket(pair bool) {
+	var connected uint8
+	if pair {
+		connected = 1
+	}
 	p.argument(0)                                 // 0: family
 	p.emit(bpfEqual, 4, 0, afUnix)                // 1: to 6
-	p.emit(bpfEqual, 4, 0, afInet)                // 2: to 7
-	p.emit(bpfEqual, 3, 0, afInet6)               // 3: to 7
-	p.emit(bpfEqual, 7, 0, afNetlink)             // 4: to 12
+	p.emit(bpfEqual, 7, 0, afInet)                // 2: to 10
+	p.emit(bpfEqual, 6, 0, afInet6)               // 3: to 10
+	p.emit(bpfEqual, 10, 0, afNetlink)            // 4: to 15
 	p.emit(bpfReturn, 0, 0, errno(errNoFamily))   // 5
-	p.emit(bpfReturn, 0, 0, answerAllow)          // 6
-	p.argument(2)                                 // 7: internet, protocol
-	p.emit(bpfEqual, 2, 0, protoMPTCP)            // 8: to 11
-	p.emit(bpfEqual, 1, 0, protoSMC)              // 9: to 11
-	p.emit(bpfReturn, 0, 0, answerAllow)          // 10
-	p.emit(bpfReturn, 0, 0, errno(errNoProtocol)) // 11
-	p.argument(2)                                 // 12: netlink, protocol
-	p.emit(bpfEqual, 0, 1, netlinkRoute)          // 13: else to 15
-	p.emit(bpfReturn, 0, 0, answerAllow)          // 14
-	p.emit(bpfReturn, 0, 0, errno(errNoFamily))   // 15
+	p.argument(1)                                 // 6: unix, type
+	p.emit(bpfSet, 0, connected, datagramBit)     // 7: a connected pair to 9, all else to 8
+	p.emit(bpfReturn, 0, 0, errno(errAccess))     // 8
+	p.emit(bpfReturn, 0, 0, answerAllow)          // 9
+	p.argument(2)                                 // 10: internet, protocol
+	p.emit(bpfEqual, 2, 0, protoMPTCP)            // 11: to 14
+	p.emit(bpfEqual, 1, 0, protoSMC)              // 12: to 14
+	p.emit(bpfReturn, 0, 0, answerAllow)          // 13
+	p.emit(bpfReturn, 0, 0, errno(errNoProtocol)) // 14
+	p.argument(2)                                 // 15: netlink, protocol
+	p.emit(bpfEqual, 0, 1, netlinkRoute)          // 16: else to 18
+	p.emit(bpfReturn, 0, 0, answerAllow)          // 17
+	p.emit(bpfReturn, 0, 0, errno(errNoFamily))   // 18
 }
 
 // programBytes returns the program as the kernel reads it.

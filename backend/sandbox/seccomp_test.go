@@ -59,7 +59,7 @@ func runFilter(t interface{ Fatalf(string, ...any) }, code []instruction, arch u
 var machines = []machine{machineAMD64, machineARM64}
 
 func TestFilterAnswers(t *testing.T) {
-	const eperm, enosys, nofamily, noproto = answerErrno | 1, answerErrno | 38, answerErrno | 97, answerErrno | 93
+	const eperm, eacces, enosys, nofamily, noproto = answerErrno | 1, answerErrno | 13, answerErrno | 38, answerErrno | 97, answerErrno | 93
 	for _, m := range machines {
 		t.Run(m.name, func(t *testing.T) {
 			code := seccompFor(m)
@@ -106,8 +106,14 @@ func TestFilterAnswers(t *testing.T) {
 				{"clone NEWUSER", nr("clone"), []uint64{0x10000000 | 17}, eperm},
 				{"clone NEWNS", nr("clone"), []uint64{0x20000}, eperm},
 				{"clone NEWTIME", nr("clone"), []uint64{0x80}, eperm},
-				{"unix", nr("socket"), []uint64{1, 1, 0}, answerAllow},
-				{"unix pair", nr("socketpair"), []uint64{1, 1, 0}, answerAllow},
+				{"unix", nr("socket"), []uint64{1, 1, 0}, eacces},
+				{"unix datagram", nr("socket"), []uint64{1, 2, 0}, eacces},
+				{"unix, high bits set", nr("socket"), []uint64{1 | 1<<32, 1, 0}, eacces},
+				{"unix pair", nr("socketpair"), []uint64{1, 1 | 0x80800, 0}, answerAllow},
+				{"unix packet pair", nr("socketpair"), []uint64{1, 5, 0}, answerAllow},
+				{"unix datagram pair", nr("socketpair"), []uint64{1, 2 | 0x80000, 0}, eacces},
+				{"unix raw pair, which is one of datagrams", nr("socketpair"), []uint64{1, 3 | 1<<32, 0}, eacces},
+				{"tcp pair", nr("socketpair"), []uint64{2, 1, 0}, answerAllow},
 				{"tcp", nr("socket"), []uint64{2, 1, 0}, answerAllow},
 				{"tcp6", nr("socket"), []uint64{10, 1, 6}, answerAllow},
 				{"mptcp", nr("socket"), []uint64{2, 1, 262}, noproto},
@@ -138,7 +144,7 @@ func TestFilterAnswers(t *testing.T) {
 func TestFilterIsTotal(t *testing.T) {
 	for _, m := range machines {
 		code := seccompFor(m)
-		known := []uint32{answerKill, answerAllow, errno(errPerm), errno(errNoSys), errno(errNoFamily), errno(errNoProtocol)}
+		known := []uint32{answerKill, answerAllow, errno(errPerm), errno(errAccess), errno(errNoSys), errno(errNoFamily), errno(errNoProtocol)}
 		rapid.Check(t, func(t *rapid.T) {
 			arch := rapid.SampledFrom([]uint32{m.audit, rapid.Uint32().Draw(t, "other")}).Draw(t, "arch")
 			number := rapid.OneOf(rapid.IntRange(-2, lastJudged+10), rapid.Int()).Draw(t, "number")

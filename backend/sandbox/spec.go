@@ -43,14 +43,14 @@ type Spec struct {
 
 // End tells how a process ended.
 type End struct {
-	Exit      *int   // exit status, nil when killed by a signal or never executed
-	Signal    string // "SIGTERM" …, when a signal ended it
-	Cause     string // why it was ended from outside, empty when it ended by itself
-	Directory string // its last working directory, when asked for
-	Start     string // id of the start record
-	End       string // id of the end record
-	Findings  []string
-	Err       error // the end record could not be written
+	Exit      *int     // exit status, nil when killed by a signal or never executed
+	Signal    string   // "SIGTERM" …, when a signal ended it
+	Cause     string   // why it was ended from outside, empty when it ended by itself
+	Directory string   // its last working directory, when asked for
+	Start     string   // id of the start record
+	End       string   // id of the end record
+	Findings  []string // what the command left that must not be obeyed unseen, one sentence each, paths quoted as in Go
+	Err       error    // the end record could not be written
 }
 
 // argv returns what is executed.
@@ -59,6 +59,17 @@ func (s Spec) argv() []string {
 		return []string{shellPath, "--noprofile", "--norc", "-c", s.Script}
 	}
 	return s.Argv
+}
+
+// offered refuses what no boundary is made for.
+func offered(snap capability.Snapshot) error {
+	switch {
+	case snap.Policy == capability.DangerFullAccess || snap.Class == capability.ClassIntegration:
+		return ErrUnboxed
+	case snap.Network != capability.NetworkOff:
+		return ErrNetwork
+	}
+	return nil
 }
 
 // check refuses a specification that contradicts itself or that the kernel could not execute as it stands.
@@ -77,10 +88,9 @@ func (s Spec) check() error {
 		return fmt.Errorf("%w: a script under a capability without shell", ErrSpec)
 	case s.CwdIdentity == pathid.Identity{}:
 		return fmt.Errorf("%w: the working directory has no identity", ErrSpec)
-	case snap.Policy == capability.DangerFullAccess || s.Class == capability.ClassIntegration:
-		return ErrUnboxed
-	case snap.Network != capability.NetworkOff:
-		return ErrNetwork
+	}
+	if err := offered(snap); err != nil {
+		return err
 	}
 	for _, arg := range s.argv() {
 		if strings.IndexByte(arg, 0) >= 0 {

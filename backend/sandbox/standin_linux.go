@@ -137,6 +137,9 @@ func (l *standIns) hold(guards []guard) (*held, []guard, error) {
 
 func (l *standIns) holdLocked(h *held, g *guard) (bool, error) {
 	parent, err := openParent(g.Path)
+	if g.Passing && errors.Is(err, unix.ENOENT) {
+		return false, nil
+	}
 	if err != nil {
 		return false, &os.PathError{Op: "stand in for", Path: g.Path, Err: err}
 	}
@@ -157,6 +160,8 @@ func (l *standIns) holdLocked(h *held, g *guard) (bool, error) {
 		}
 		fd, st, err := openEmpty(parent, name, made)
 		switch {
+		case g.Passing && errors.Is(err, unix.ENOENT):
+			return false, nil
 		case errors.Is(err, unix.ENOENT):
 			g.Missing = true
 			continue

@@ -27,17 +27,9 @@ const maxSecrets = 512
 func (s *system) survey(snap capability.Snapshot, home, tmp string, abi int) (survey, error) {
 	out := survey{
 		Policy: snap.Policy, Cwd: snap.Cwd, Home: home, Tmp: tmp, ABI: abi,
-		EmptyDir: s.standIn("empty"), DeniedDir: s.standIn("denied"), Homes: homeDirectories(),
-		Root: os.Geteuid() == 0,
+		EmptyDir: s.standIn("empty"), EmptyFile: s.standIn("file"), DeniedDir: s.standIn("denied"), Root: os.Geteuid() == 0,
 	}
-	var err error
-	if out.Write, err = places(snap.WriteRoots, true); err != nil {
-		return out, err
-	}
-	if out.Read, err = places(snap.ReadRoots, false); err != nil {
-		return out, err
-	}
-	if out.Metadata, err = places(snap.MetadataRoots, false); err != nil {
+	if err := s.roots(&out, snap); err != nil {
 		return out, err
 	}
 	for _, root := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
@@ -45,8 +37,12 @@ func (s *system) survey(snap capability.Snapshot, home, tmp string, abi int) (su
 			out.Links = append(out.Links, [2]string{root, target})
 		}
 	}
-	denied := slices.Concat(snap.DeniedRoots, s.b.o.Hidden, []string{s.b.o.Scratch})
-	for _, path := range denied {
+	for _, path := range s.denied(snap) {
+		// A link is hidden by what it leads to; that it leads there still is looked at after the run.
+		if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+			out.Guards = append(out.Guards, guardsOf(path, false, out.Write)...)
+			path = real
+		}
 		switch info, err := os.Lstat(path); {
 		case err == nil:
 			out.Denied = append(out.Denied, place{path, info.IsDir()})
@@ -60,6 +56,7 @@ func (s *system) survey(snap capability.Snapshot, home, tmp string, abi int) (su
 			}
 		}
 	}
+	var err error
 	if out.Denied, err = s.withSecrets(out); err != nil {
 		return out, err
 	}
@@ -68,9 +65,71 @@ func (s *system) survey(snap capability.Snapshot, home, tmp string, abi int) (su
 			out.Guards = append(out.Guards, guardsIn(w.Path, out.Write)...)
 		}
 	}
+	for _, path := range s.guarded() {
+		out.Guards = append(out.Guards, guardsOf(path, false, out.Write)...)
+	}
+	roots, skip := s.walked(snap)
+	out.Git = walkRepositories(roots, skip, maxWalked)
+	out.Guards = append(out.Guards, out.Git.guards(out.Write)...)
 	slices.SortStableFunc(out.Guards, func(a, b guard) int { return strings.Compare(a.Path, b.Path) })
 	out.Guards = slices.CompactFunc(out.Guards, func(a, b guard) bool { return a.Path == b.Path && a.Target == b.Target })
 	return out, nil
+}
+
+// roots fills in the capability's roots and what they are measured by.
+func (s *system) roots(out *survey, snap capability.Snapshot) error {
+	out.Homes = homeDirectories()
+	for _, path := range s.guarded() {
+		out.Guarded = append(out.Guarded, path)
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			out.Guarded = append(out.Guarded, real)
+		}
+	}
+	var err error
+	if out.Write, err = places(snap.WriteRoots, true); err != nil {
+		return err
+	}
+	if out.Read, err = places(snap.ReadRoots, false); err != nil {
+		return err
+	}
+	out.Metadata, err = places(snap.MetadataRoots, false)
+	return err
+}
+
+// denied are the paths that nothing opens.
+func (s *system) denied(snap capability.Snapshot) []string {
+	return slices.Concat(snap.DeniedRoots, s.b.o.Hidden, []string{s.b.o.Scratch})
+}
+
+// guarded are the product's own files, which nothing writes.
+func (s *system) guarded() []string {
+	list := slices.DeleteFunc(slices.Concat([]string{s.b.o.Init, s.b.o.Bubblewrap}, s.b.o.Guarded), func(path string) bool { return !filepath.IsAbs(path) })
+	for i, path := range list {
+		list[i] = filepath.Clean(path)
+	}
+	return list
+}
+
+// walked returns the directories in which repositories are looked for, and what in them no command can write to.
+func (s *system) walked(snap capability.Snapshot) (roots, skip []string) {
+	for _, root := range snap.WriteRoots {
+		if info, err := os.Lstat(root); err == nil && info.IsDir() {
+			roots = append(roots, root)
+		}
+	}
+	return roots, s.denied(snap)
+}
+
+// check refuses what start would refuse for its roots.
+func (s *system) check(snap capability.Snapshot) error {
+	var look survey
+	if err := s.roots(&look, snap); err != nil {
+		return err
+	}
+	if inAny(s.denied(snap), snap.Cwd) {
+		return fmt.Errorf("%w: %s", ErrDenied, snap.Cwd)
+	}
+	return checkRoots(look)
 }
 
 // places looks at roots. A root must be where the capability says: a link in its place is another directory. A missing
@@ -146,7 +205,49 @@ func secretsIn(root string) ([]place, error) {
 func guardsIn(root string, writable []place) []guard {
 	var list []guard
 	for _, p := range protectedPaths {
-		list = append(list, guardFor(root, p, writable))
+		list = append(list, guardAndTarget(root, p, writable)...)
+	}
+	return list
+}
+
+// guardsOf protects one path, and what it leads to, in the write roots that they lie in.
+func guardsOf(path string, dir bool, writable []place) []guard {
+	paths := []string{path}
+	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
+		paths = append(paths, real)
+	}
+	var list []guard
+	for _, path := range paths {
+		for _, w := range writable {
+			if rel, err := filepath.Rel(w.Path, path); err == nil && w.Dir && path != w.Path && within(w.Path, path) {
+				list = append(list, guardAndTarget(w.Path, protectedPath{rel, dir}, writable)...)
+			}
+		}
+	}
+	return list
+}
+
+// guardAndTarget protects, behind a link, the way to its target too: a directory on it could be renamed and made anew,
+// and where the target is missing it could be made.
+func guardAndTarget(root string, p protectedPath, writable []place) []guard {
+	g := guardFor(root, p, writable)
+	list := []guard{g}
+	if g.Link == "" {
+		return list
+	}
+	r, err := pathid.Resolve(pathid.Linux, pathid.OS(), filepath.Join(root, p.path))
+	if err != nil {
+		return list
+	}
+	for _, w := range writable {
+		if !w.Dir || r.Path == w.Path || !within(w.Path, r.Path) {
+			continue
+		}
+		if r.Exists {
+			list = append(list, guard{Path: r.Path, Dir: r.Info.Mode.IsDir(), Ancestors: between(w.Path, r.Path)})
+		} else if missing := firstMissing(w.Path, r.Path); missing != "" {
+			list = append(list, guard{Path: missing, Dir: p.dir || missing != r.Path, Missing: true, Ancestors: between(w.Path, missing)})
+		}
 	}
 	return list
 }

@@ -85,6 +85,14 @@ func (s *system) scratch() error {
 			return err
 		}
 	}
+	file := filepath.Join(root, "stand-in", "file")
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
 	if err := s.standIns.adopt(filepath.Join(root, "leftovers")); err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ func (s *system) enter(context.Context, Spec) (running, error) {
 	return nil, s.probe(context.Background()).unavailable()
 }
 
+func (s *system) check(capability.Snapshot) error { return nil }
+
 // Forget removes the private directories of a session that has ended; there are none here.
 func (b *Broker) Forget(string) error { return nil }
 

@@ -38,12 +38,21 @@ type pack struct {
 
 type skip struct{ pkg, test, reason string }
 
+// slowTest is how many seconds a test may take before the summary names it.
+const slowTest = 20
+
+type slow struct {
+	pkg, test string
+	seconds   float64
+}
+
 // summary collects a run. It is used by one goroutine.
 type summary struct {
 	out            io.Writer
 	running        map[string]*pack
 	builds         map[string]*strings.Builder // compiler output by import path
 	skips          []skip
+	slow           []slow
 	passed, failed int
 	broken         []string // packages that failed
 }
@@ -122,6 +131,9 @@ func (s *summary) add(e event) {
 		t.output.WriteString(e.Output)
 	case "pass", "fail", "skip":
 		t.ended = e.Action
+		if e.Elapsed > slowTest && !strings.Contains(e.Test, "/") {
+			s.slow = append(s.slow, slow{e.Package, e.Test, e.Elapsed})
+		}
 	}
 }
 
@@ -186,12 +198,19 @@ func (s *summary) endPackage(e event, why string) {
 	indent(s.out, p.output.String())
 }
 
-// close prints the skips and the closing line.
+// close prints the skips, what took long, and the closing line.
 func (s *summary) close(label string) {
 	if len(s.skips) > 0 {
 		fmt.Fprintf(s.out, "\nskipped:\n")
 		for _, k := range s.skips {
 			fmt.Fprintf(s.out, "  %s %s: %s\n", k.pkg, k.test, k.reason)
+		}
+	}
+	if len(s.slow) > 0 {
+		sort.Slice(s.slow, func(i, j int) bool { return s.slow[i].seconds > s.slow[j].seconds })
+		fmt.Fprintf(s.out, "\nslow:\n")
+		for _, t := range s.slow {
+			fmt.Fprintf(s.out, "  %s %s: %.0f s\n", t.pkg, t.test, t.seconds)
 		}
 	}
 	if len(s.broken) > 0 {

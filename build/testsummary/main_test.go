@@ -86,6 +86,13 @@ func TestSummary(t *testing.T) {
 			ok:  true,
 			not: "m/c",
 		},
+		{
+			name: "a slow test is named",
+			in: lines(`{"Action":"run","Package":"m/a","Test":"TestOne"}`,
+				`{"Action":"pass","Package":"m/a","Test":"TestOne","Elapsed":61.4}`, `{"Action":"pass","Package":"m/a"}`),
+			ok:   true,
+			want: []string{"slow:\n  m/a TestOne: 61 s\n"},
+		},
 		{name: "no test at all is no success", in: "", want: []string{"0 passed, 0 failed, 0 skipped"}},
 		{
 			name: "only skips is no success",

@@ -60,7 +60,7 @@ type Finding struct {
 type StatusOptions struct {
 	Settings string      // the user's settings file
 	State    string      // our state directory
-	Command  HookCommand // what Connect would write now
+	Command  HookCommand // what Connect would write now; without a core to ask, its Core is empty and not compared
 	Projects []string    // directories whose own settings count too
 	Managed  string      // directory of an administrator's settings; "" takes the system's
 }
@@ -165,9 +165,10 @@ func (r *Report) ownHooks(doc *jsonedit.Document, want HookCommand) bool {
 					r.add(Finding{Code: FindEntryChanged, File: r.Target, Detail: event.name + ": " + problem, Opens: event.gate})
 				}
 				switch {
-				case command.Core != want.Core:
+				case want.Core != "" && command.Core != want.Core:
 					r.add(Finding{Code: FindOtherCore, File: r.Target, Detail: event.name + ": " + command.Core, Opens: event.gate})
-				case command != want:
+				case command.Binary != want.Binary || command.Home != want.Home:
+					// Whether a hook may start a core is the owner's choice at Connect, and either is gated.
 					r.add(Finding{Code: FindOtherBinary, File: r.Target, Detail: event.name + ": " + command.String()})
 				}
 			}
@@ -297,4 +298,20 @@ func hookText(n *jsonedit.Node) string {
 		}
 	}
 	return "(unknown kind)"
+}
+
+// Added counts the hooks and native ask rules that a difference puts in, and the hooks that it takes out.
+func Added(diff string) (hooks, asks, replaced int) {
+	for line := range strings.Lines(diff) {
+		text := strings.Trim(line[1:], " \t\r\n,")
+		switch hook := strings.Contains(text, " hook "+Name+" "); {
+		case hook && line[0] == '+':
+			hooks++
+		case hook && line[0] == '-':
+			replaced++
+		case line[0] == '+' && slices.Contains(askTools, strings.Trim(text, `"`)):
+			asks++
+		}
+	}
+	return hooks, asks, replaced
 }

@@ -117,6 +117,7 @@ enum {
 	POLLIN_ = 1,
 	WNOHANG_ = 1,
 	RUSAGE_CHILDREN_ = -1,
+	AF_UNIX_ = 1,
 	AF_INET_ = 2,
 	AF_VSOCK_ = 40,
 	SOCK_STREAM_ = 1,
@@ -184,6 +185,7 @@ enum {
 	TRY_UNSHARE = 4,       /* unshare(0), which the kernel always grants: EPERM from seccomp */
 	TRY_VSOCK = 5,         /* socket(AF_VSOCK): EAFNOSUPPORT from seccomp */
 	TRY_STI = 6,           /* ioctl(TIOCSTI): EPERM from seccomp */
+	TRY_UNIX = 7,          /* socket(AF_UNIX): EACCES from seccomp */
 	ATTEMPTS = 8,
 
 	NAMESPACES = 7,
@@ -514,6 +516,15 @@ static s32 try_vsock(void)
 	return error_of(fd);
 }
 
+static s32 try_unix(void)
+{
+	long fd = sys3(__NR_socket, AF_UNIX_, SOCK_STREAM_ | SOCK_CLOEXEC_, 0);
+
+	if (fd >= 0)
+		sys1(__NR_close, fd);
+	return error_of(fd);
+}
+
 /* ---- pid 2: becoming the command ---- */
 
 static void landlock(void)
@@ -635,6 +646,7 @@ static void __attribute__((noreturn)) become_command(void)
 
 	report.attempts[TRY_UNSHARE] = error_of(sys1(__NR_unshare, 0));
 	report.attempts[TRY_VSOCK] = try_vsock();
+	report.attempts[TRY_UNIX] = try_unix();
 	report.attempts[TRY_STI] = error_of(sys3(__NR_ioctl, CONTROL, TIOCSTI, 0));
 	report.seccomp = (u32)sys5(__NR_prctl, PR_GET_SECCOMP, 0, 0, 0, 0);
 	report.no_new_privs = (u32)sys5(__NR_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
