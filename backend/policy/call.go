@@ -231,7 +231,7 @@ func (x *analysis) simple(words []word, s scope, dirs places) flow {
 	if x.wrappers++; x.wrappers > maxWrappers {
 		x.wrappers--
 		x.opaqueCommand(c, "too many wrappers")
-		x.everySuffix(c, 1, s, dirs)
+		x.everySuffix(c, 1)
 		return stay(dirs.lost())
 	}
 	defer func() { x.wrappers-- }()
@@ -247,7 +247,7 @@ func (x *analysis) simple(words []word, s scope, dirs places) flow {
 	}
 	if misread(words[0]) {
 		x.opaqueCommand(c, "a command that begins with a word of the shell")
-		x.everySuffix(c, 1, s, dirs)
+		x.everySuffix(c, 1)
 	}
 	if x.defined[c.name] {
 		c.function = true

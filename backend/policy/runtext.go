@@ -19,7 +19,7 @@ func (x *analysis) shellCommand(c *command, at int, s scope, dirs places) {
 		}
 		if !w.known {
 			x.opaqueCommand(c, "option of a shell is not literal")
-			x.everySuffix(c, i, s, dirs)
+			x.everySuffix(c, i)
 			return
 		}
 		text := w.text
@@ -84,7 +84,7 @@ func (x *analysis) shellCommand(c *command, at int, s scope, dirs places) {
 // positional adds what a text may run through its positional parameters: sh -c '$0 x' rm.
 func (x *analysis) positional(c *command, from int, s scope, dirs places) {
 	if strings.Contains(c.words[from-1].text, "$") {
-		x.everySuffix(c, from, s, dirs)
+		x.everySuffix(c, from)
 	}
 }
 
@@ -203,7 +203,7 @@ func (x *analysis) textRunner(c *command, at int, letter string, s scope, dirs p
 	if texts > 0 && (!sure || texts > 1 || before > 1 || after > 1 || c.base == "flock" && (before != 1 || after > 0)) || texts == 0 && !sure {
 		x.opaqueCommand(c, "which text "+c.base+" runs is not known")
 	}
-	x.everySuffix(c, 1, s, dirs)
+	x.everySuffix(c, 1)
 }
 
 // findCommand analyses the commands of find's -exec and its like.

@@ -75,7 +75,7 @@ func (x *analysis) simpleCommand(words []word, syn shellSyntax) {
 	x.executing(c)
 	if syn.keywords[name] || syn.keywords[syn.aliases[name]] || interpreterName(name) {
 		x.opaqueCommand(c, "runs other code: "+name)
-		x.everySuffix(c, 1, scope{parent: -1, consumer: -1}, x.dirs)
+		x.everySuffix(c, 1)
 	}
 	switch name {
 	case "cd", "chdir", "set-location", "sl", "pushd", "popd", "push-location", "pop-location":

@@ -129,7 +129,7 @@ func (x *analysis) unwrap(c *command, at int, w *wrapper, s scope, dirs places) 
 	start, options, plain := w.split(c.words)
 	if !plain {
 		x.opaqueCommand(c, "unknown option of "+c.base)
-		x.everySuffix(c, 1, s, dirs)
+		x.everySuffix(c, 1)
 		return stay(dirs)
 	}
 	inner := s.inside(at)
@@ -310,8 +310,7 @@ func (x *analysis) parallelInputs(c *command, start int, text string, s scope, d
 }
 
 // everySuffix adds every suffix of the words as a possible command, for deny and ask rules.
-func (x *analysis) everySuffix(c *command, from int, s scope, dirs places) {
-	s.denyOnly = true
+func (x *analysis) everySuffix(c *command, from int) {
 	for i := from; i < len(c.words) && i < from+maxParameters; i++ {
 		guess := newCommand(x.platform, c.words[i:])
 		guess.parent, guess.denyOnly, guess.consumer = -1, true, -1

@@ -50,7 +50,7 @@ type Identity struct {
 }
 
 func newIdentity(private ed25519.PrivateKey) *Identity {
-	public := private.Public().(ed25519.PublicKey)
+	public := ed25519.PublicKey(private[ed25519.PrivateKeySize-ed25519.PublicKeySize:]) // RFC 8032: seed, then public key
 	return &Identity{public: public, private: private, fingerprint: Fingerprint(public)}
 }
 

@@ -234,7 +234,7 @@ func TestReceiptsRotate(t *testing.T) {
 	}
 	// A crash right after the next segment was made.
 	_ = c.open.Close()
-	next := c.path(segmentName(l.segments + 2))
+	var next string
 	for n := 1; ; n++ {
 		if _, err := os.Stat(c.path(segmentName(n))); err != nil {
 			next = c.path(segmentName(n))

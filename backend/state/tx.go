@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 
 	"countersign/backend/approval"
 )
@@ -61,7 +62,7 @@ func (s *Store) begin(write bool) (*transaction, error) {
 		t.tx, err = s.db.Begin(write)
 		return err
 	})
-	if errors.Is(err, bolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return nil, ErrClosed
 	}
 	if err != nil {
