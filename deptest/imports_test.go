@@ -55,7 +55,7 @@ var rules = []row{
 	},
 	{
 		pkg: "backend/state",
-		may: []string{"backend/policy", "backend/approval", "backend/capability", "backend/pathid", "go.etcd.io/bbolt",
+		may: []string{"backend/policy", "backend/approval", "backend/capability", "backend/pathid", "go.etcd.io/bbolt", "go.etcd.io/bbolt/errors",
 			"github.com/zalando/go-keyring", "github.com/godbus/dbus/v5", "filippo.io/age", "filippo.io/age/...", "golang.org/x/crypto/...", "golang.org/x/sys/...",
 			"github.com/google/uuid", "github.com/secure-systems-lab/go-securesystemslib/dsse"},
 		tests: []string{"backend/approval/approvaltest"},

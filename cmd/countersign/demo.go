@@ -103,9 +103,10 @@ func (d *demo) prepare(ctx context.Context, home string) error {
 		"project/greeting.txt":  "Hello, world\n",
 		"project/build.sh":      "#!/bin/bash\nset -e\nmkdir -p out\ntr a-z A-Z <greeting.txt >out/greeting.txt\ncat out/greeting.txt\n",
 		"project/phone-home.sh": "#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/" + d.visitor.port() + " && echo 'got out' >&3\n",
-		"config/config.toml":    demoConfig,
+		// Beside the project: no command may read what lies in a desk's own directory.
+		"desk/config/config.toml": demoConfig,
 	}
-	for _, dir := range []string{"project", "config"} {
+	for _, dir := range []string{"project", "desk", "desk/config"} {
 		if err := os.Mkdir(filepath.Join(home, dir), 0o700); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (d *demo) prepare(ctx context.Context, home string) error {
 			return err
 		}
 	}
-	dirs, err := config.Resolve(home, func(string) string { return "" })
+	dirs, err := config.Resolve(filepath.Join(home, "desk"), func(string) string { return "" })
 	if err != nil {
 		return err
 	}
@@ -262,8 +263,16 @@ func (d *demo) step(ctx context.Context, step demoStep) error {
 	defer sub.Cancel()
 	answered := make(chan error, 1)
 	stop := make(chan struct{})
-	go func() { answered <- d.owner(ctx, step, sub.Frames, stop) }()
-	result, err := d.agent.call(ctx, step.tool, step.args)
+	calling, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		err := d.owner(ctx, step, sub.Frames, stop)
+		if err != nil {
+			cancel() // nobody answers any more, so the agent need not wait
+		}
+		answered <- err
+	}()
+	result, err := d.agent.call(calling, step.tool, step.args)
 	close(stop)
 	if oerr := <-answered; oerr != nil {
 		return oerr
@@ -277,7 +286,7 @@ func (d *demo) step(ctx context.Context, step demoStep) error {
 		d.failed = append(d.failed, fmt.Sprintf("%q was refused: %s", step.tool, we.Code))
 		return nil
 	}
-	d.say("   %s", strings.ReplaceAll(result.words(), "\n", "\n   "))
+	d.say("   %s", strings.ReplaceAll(result.words(d.ownerName()), "\n", "\n   "))
 	if problem := step.expects(d, result); problem != "" {
 		d.say("   NOT AS IT SHOULD BE: %s", problem)
 		d.failed = append(d.failed, problem)
@@ -308,7 +317,7 @@ func (d *demo) owner(ctx context.Context, step demoStep, frames <-chan wire.Fram
 			printCard(d.s.Out, q, time.Now())
 			allow, note, err := step.answer == "allow", step.note, error(nil)
 			if !d.headless {
-				if allow, note, err = askPerson(d.s); err != nil {
+				if allow, note, err = askPerson(ctx, d.s); err != nil {
 					return err
 				}
 			}
@@ -336,22 +345,47 @@ func (d *demo) answer(ctx context.Context, q wire.Question, allow bool, note str
 	return nil
 }
 
-// askPerson reads the person's decision. Enter alone, or anything else than the whole word, decides nothing.
-func askPerson(s *streams) (allow bool, note string, err error) {
+// ownerName is who answers, in the words of what the demo prints.
+func (d *demo) ownerName() string {
+	if d.headless {
+		return "the owner"
+	}
+	return "you"
+}
+
+// askPerson reads the person's decision. Enter alone, or anything else than the whole word, decides nothing. Ctrl-C ends
+// the wait; the reader itself cannot be stopped and ends with the process.
+func askPerson(ctx context.Context, s *streams) (allow bool, note string, err error) {
+	type result struct {
+		line string
+		err  error
+	}
 	in := bufio.NewReader(s.In)
 	for {
 		fmt.Fprint(s.Out, "   Type allow or deny (then, if you like, a note for the agent): ")
-		line, err := in.ReadString('\n')
-		if err != nil {
-			return false, "", fmt.Errorf("nothing was decided: %w", err)
+		done := make(chan result, 1)
+		go func() {
+			line, err := in.ReadString('\n')
+			done <- result{line, err}
+		}()
+		var r result
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(s.Out)
+			return false, "", errors.New("interrupted; nothing was decided, and the demo is cleared away")
+		case r = <-done:
 		}
-		word, note, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if r.err != nil {
+			return false, "", fmt.Errorf("nothing was decided: %w", r.err)
+		}
+		word, note, _ := strings.Cut(strings.TrimSpace(r.line), " ")
 		switch word {
 		case "allow":
 			return true, strings.TrimSpace(note), nil
 		case "deny":
 			return false, strings.TrimSpace(note), nil
 		}
+		fmt.Fprintln(s.Out, "   Nothing happened: only the whole word decides, so that no stray key does.")
 	}
 }
 
@@ -380,7 +414,8 @@ func (d *demo) receipts(ctx context.Context) error {
 		d.failed = append(d.failed, "the receipts do not verify")
 	}
 	if len(d.failed) == 0 {
-		d.say("\nConnect a real agent with: countersign connect claude")
+		name := escape(os.Args[0], false)
+		d.say("\nConnect a real agent: %s serve in one terminal, then %s connect claude in another.", name, name)
 	}
 	return nil
 }

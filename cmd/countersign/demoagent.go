@@ -103,11 +103,20 @@ func (a *demoAgent) redeem(ctx context.Context, r *demoResult) error {
 	return nil
 }
 
-// words tells a person how the call ended.
-func (r demoResult) words() string {
-	why := r.status.Reason
+// words tells a person how the call ended; owner is who was asked.
+func (r demoResult) words(owner string) string {
+	why := strings.ReplaceAll(r.status.Reason, "_", " ")
 	if r.status.Rule != "" {
 		why += ": " + r.status.Rule
+	}
+	if r.status.Reason == "approval_required" {
+		// That it had to be asked stands on the card; here it matters who answered what.
+		switch {
+		case r.done:
+			why = "allowed by " + owner
+		case r.status.Outcome == "refused":
+			why = "refused by " + owner
+		}
 	}
 	if !r.done {
 		return "stopped (" + escape(why, false) + "). The agent reads: " + escape(r.status.Message, false)

@@ -8,15 +8,18 @@ import (
 	"path/filepath"
 	"strings"
 
+	"countersign/backend/config"
+	"countersign/backend/desk"
 	"countersign/backend/pathid"
 	"countersign/backend/policy"
 )
 
-// explainCmd says what would be decided about a call, and why. It needs no core and reads nobody's rules: what is judged
-// is what stands on its command line, or in a batch.
+// explainCmd says what would be decided about a call, and why. It needs no core. The rules are those of
+// config.toml and of its command line; a batch brings its own. What the desk or a project keeps beside is not looked at.
 type explainCmd struct {
 	Batch    string   `help:"Judge the cases of FILE, one JSON object a line (\"-\": standard input), and print one JSON line each." placeholder:"FILE"`
-	Mode     string   `help:"Permission mode: ask, acceptEdits, plan, auto or bypass." default:"ask"`
+	Mode     string   `help:"Permission mode: ask, acceptEdits, plan, auto or bypass (default: that of config.toml)."`
+	NoConfig bool     `help:"Leave config.toml out: no rules of its own, mode ask."`
 	Deny     []string `help:"A deny rule; repeat for more." aliases:"rule-deny" sep:"none" placeholder:"RULE"`
 	Ask      []string `help:"An ask rule; repeat for more." aliases:"rule-ask" sep:"none" placeholder:"RULE"`
 	Allow    []string `help:"An allow rule; repeat for more." aliases:"rule-allow" sep:"none" placeholder:"RULE"`
@@ -36,7 +39,11 @@ func (c *explainCmd) Run(s *streams) error {
 	if c.Batch != "" {
 		return c.runBatch(s)
 	}
-	in, err := c.input()
+	conf, file, err := c.config()
+	if err != nil {
+		return err
+	}
+	in, err := c.input(conf, file)
 	if err != nil {
 		fmt.Fprintf(s.Err, "countersign: %s\n", escape(err.Error(), false))
 		return status(2)
@@ -51,7 +58,35 @@ func (c *explainCmd) Run(s *streams) error {
 		return printExplanation(s.Out, in.Facts, v)
 	}
 	explainText(s.Out, in, v, classified)
+	c.sayWhoseRules(s.Out, in, file)
 	return nil
+}
+
+// config reads the person's configuration and says from which file, "" where it was left out.
+func (c *explainCmd) config() (config.Config, string, error) {
+	if c.NoConfig {
+		return config.Default(), "", nil
+	}
+	dirs, err := directories()
+	if err != nil {
+		return config.Config{}, "", err
+	}
+	conf, err := config.Load(dirs.File())
+	return conf, dirs.File(), err
+}
+
+// sayWhoseRules says what was judged by, and what was not looked at.
+func (c *explainCmd) sayWhoseRules(w io.Writer, in policy.Input, file string) {
+	given := len(c.Deny) + len(c.Ask) + len(c.Allow)
+	fmt.Fprintf(w, "\nMode %s. Rules: %d of the command line", in.Session.Mode, given)
+	if file == "" {
+		fmt.Fprintln(w, "; config.toml was left out. Rules that the desk or a project keeps are not looked at.")
+		return
+	}
+	fmt.Fprintf(w, ", %d of %s. Rules that the desk or a project keeps are not looked at.\n", len(in.Rules.Rules)-given, escape(file, false))
+	for _, u := range in.Rules.Unreadable {
+		fmt.Fprintf(w, "UNREADABLE, so what it could cover asks: %s: %s\n", escape(u.Where, false), escape(u.Err, false))
+	}
 }
 
 func (c *explainCmd) runBatch(s *streams) error {
@@ -75,10 +110,13 @@ func (c *explainCmd) runBatch(s *streams) error {
 }
 
 // input builds what Decide is asked.
-func (c *explainCmd) input() (policy.Input, error) {
-	mode, err := policy.ParseMode(c.Mode)
-	if err != nil {
-		return policy.Input{}, fmt.Errorf("%w (one of ask, acceptEdits, plan, auto, bypass)", err)
+func (c *explainCmd) input(conf config.Config, file string) (policy.Input, error) {
+	mode := conf.Mode()
+	if c.Mode != "" {
+		var err error
+		if mode, err = policy.ParseMode(c.Mode); err != nil {
+			return policy.Input{}, fmt.Errorf("%w (one of ask, acceptEdits, plan, auto, bypass)", err)
+		}
 	}
 	rules, err := c.rules()
 	if err != nil {
@@ -93,12 +131,14 @@ func (c *explainCmd) input() (policy.Input, error) {
 		return policy.Input{}, err
 	}
 	call.Tool, call.Args = c.Tool, args
+	set := desk.FileRules(file, conf.Rules)
+	set.Rules = append(set.Rules, rules...)
 	in := policy.Input{
 		Facts:     policy.Examine(call, view),
 		Authority: policy.AgentAuthority("explain", "explain"),
-		Session:   policy.Session{ID: "explain", Mode: mode, Interactive: true, Attended: true},
-		Rules:     policy.RuleSet{Rules: rules},
-		Boundary:  policy.BoundaryAny,
+		Session:   policy.Session{ID: "explain", Mode: mode, Interactive: conf.Approval.Interactive, Attended: true},
+		Rules:     set,
+		Boundary:  policy.BoundaryAny, BoxedReads: conf.BoxedReads(),
 	}
 	if c.Enforced {
 		in.Boundary = policy.BoundaryEnforced

@@ -11,6 +11,9 @@ import (
 
 func runExplain(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	if os.Getenv("COUNTERSIGN_HOME") == "" {
+		t.Setenv("COUNTERSIGN_HOME", "/nonexistent") // never the configuration of whoever runs the tests
+	}
 	var out, errs bytes.Buffer
 	code = run(append([]string{"explain"}, args...), &streams{In: os.Stdin, Out: &out, Err: &errs})
 	return code, out.String(), errs.String()
@@ -75,6 +78,45 @@ func TestExplainJSON(t *testing.T) {
 	}
 	if got.Outcome != "ask" || got.Reason != "dangerous_path" || len(got.Trace) != 13 || len(got.Writes) != 1 || got.Risk.Level != "high" {
 		t.Errorf("unexpected answer: %s", stdout)
+	}
+}
+
+// explain once judged without the person's own rules and mode, and so said "ask" about what the desk would deny.
+func TestExplainReadsTheConfiguration(t *testing.T) {
+	home, err := os.MkdirTemp("", "cs-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	file := filepath.Join(home, "config", "config.toml")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("[decision]\nmode = \"plan\"\n[rules]\ndeny = [\"bash(make:*)\", \"bash(\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("COUNTERSIGN_HOME", home)
+	for _, tt := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"its rules", []string{"--mode", "ask", "--", "make x"}, []string{"DENY  step 4: rule_deny bash(make:*)", "Mode ask.", "1 of " + file, "UNREADABLE"}},
+		{"its mode", []string{"--", "touch x"}, []string{"plan_readonly", "Mode plan."}},
+		{"left out", []string{"--no-config", "--", "make x"}, []string{"ASK", "config.toml was left out"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := runExplain(t, tt.args...)
+			if code != 0 {
+				t.Fatalf("exit status %d: %s", code, stderr)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(stdout, want) {
+					t.Errorf("output lacks %q:\n%s", want, stdout)
+				}
+			}
+		})
 	}
 }
 

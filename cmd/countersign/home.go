@@ -66,6 +66,9 @@ func dialOrStart(ctx context.Context, dirs config.Dirs, pinned string, start boo
 	if err == nil || !start || !errors.Is(err, wire.ErrNoCore) {
 		return client, err
 	}
+	if problem := cannotStart(dirs, err); problem != nil {
+		return nil, problem
+	}
 	self, _, berr := binaries()
 	if berr != nil {
 		return nil, errors.Join(err, berr)
@@ -89,6 +92,39 @@ func dialOrStart(ctx context.Context, dirs config.Dirs, pinned string, start boo
 		}
 	}
 	return nil, err
+}
+
+// startError is why nobody answers and no core was started, with what to do. It unwraps to what dialling said.
+type startError struct {
+	err       error
+	text, fix string
+}
+
+func (e *startError) Error() string { return e.text }
+func (e *startError) Unwrap() error { return e.err }
+
+// Hint returns what to do, for a person.
+func (e *startError) Hint() string { return e.fix }
+
+// cannotStart says that a core started by a client would only end again, nil when it may come up: whoever calls need
+// not wait for it.
+func cannotStart(dirs config.Dirs, noCore error) error {
+	conf, err := config.Load(dirs.File())
+	switch {
+	case err != nil:
+		return &startError{noCore, "no core is running, and none can start: " + err.Error(), "mend the configuration and run " + serveCommand(dirs)}
+	case !startsByItself(conf):
+		return &startError{noCore, "no core is running, and it cannot start by itself, because it needs its passphrase typed", "run in a terminal: " + serveCommand(dirs)}
+	}
+	return nil
+}
+
+// serveCommand is what a person types to start the core of this very desk.
+func serveCommand(dirs config.Dirs) string {
+	if dirs.Home == "" {
+		return "countersign serve"
+	}
+	return config.HomeVariable + "=" + shellQuote(dirs.Home) + " countersign serve"
 }
 
 // coreEnvironment composes the environment of a core that a client starts.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"countersign/backend/agents/claude"
@@ -36,8 +35,8 @@ func (c *hookCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	serve := "countersign serve"
-	if dirs, err := config.ForHook(c.Home); err == nil && dirs.Home != "" {
-		serve = config.HomeVariable + "='" + strings.ReplaceAll(dirs.Home, "'", `'\''`) + "' countersign serve"
+	if dirs, err := config.ForHook(c.Home); err == nil {
+		serve = serveCommand(dirs)
 	}
 	code := claude.Hook(ctx, claude.HookOptions{
 		Stdin: s.In, Stdout: s.Out, Stderr: s.Err, Binary: self, Home: c.Home, Serve: serve,

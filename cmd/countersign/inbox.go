@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +59,9 @@ func (c *pendingCmd) Run(s *streams) error {
 			}
 			printWaiting(s.Out, q, time.Now())
 		}
+		if list.More > 0 {
+			fmt.Fprintf(s.Out, "\n%d more wait; they are shown once these are answered.\n", list.More)
+		}
 		return nil
 	})
 }
@@ -67,7 +71,7 @@ type answerCmd struct {
 	Decision string `arg:"" enum:"allow,deny" help:"allow or deny."`
 	Offer    int    `help:"Which offer to take, as pending numbers them." default:"1"`
 	Comment  string `help:"A note for the model."`
-	StopTurn bool   `help:"With deny: also deny what else this session waits for."`
+	DenyRest bool   `help:"With deny: also deny the other approvals this session waits for now. Its turn goes on."`
 }
 
 func (c *answerCmd) Run(s *streams) error {
@@ -77,56 +81,123 @@ func (c *answerCmd) Run(s *streams) error {
 			return err
 		}
 		action, in := wire.ActionQuestionReply, any(wire.QuestionReply{ID: q.ID, Version: q.Version, Offer: c.Offer, Comment: c.Comment})
+		var offer wire.Offer
 		if c.Decision == "deny" {
-			action, in = wire.ActionQuestionReject, wire.QuestionReject{ID: q.ID, Version: q.Version, Comment: c.Comment, StopTurn: c.StopTurn}
+			action, in = wire.ActionQuestionReject, wire.QuestionReject{ID: q.ID, Version: q.Version, Comment: c.Comment, StopTurn: c.DenyRest}
+		} else if offer, err = chosenOffer(s, q, c.Offer); err != nil {
+			return err
 		}
 		printCard(s.Out, q, time.Now())
 		var result wire.AnswerResult
-		if err := doAsOwner(ctx, client, action, in, &result); err != nil {
+		if err := doAsOwner(ctx, s, client, action, in, &result); err != nil {
 			return err
 		}
-		word := "Denied."
-		if result.Outcome == "allow" {
-			word = "Allowed."
+		if result.Outcome != "allow" {
+			_, err = fmt.Fprintln(s.Out, "Denied.")
+			return err
 		}
-		_, err = fmt.Fprintln(s.Out, word)
-		return err
+		fmt.Fprintln(s.Out, "Allowed.")
+		if len(offer.Rules) > 0 {
+			printSaved(ctx, s.Out, client, q, offer)
+		}
+		return nil
 	})
 }
 
+// chosenOffer finds the offer that was asked for, before anybody types a passphrase for one that was not made.
+func chosenOffer(s *streams, q wire.Question, number int) (wire.Offer, error) {
+	var numbers []string
+	for _, o := range q.Offers {
+		if o.Number == number {
+			return o, nil
+		}
+		numbers = append(numbers, strconv.Itoa(o.Number))
+	}
+	fmt.Fprintf(s.Err, "countersign: there is no offer %d for this approval; it has %s\n", number, strings.Join(numbers, ", "))
+	return wire.Offer{}, status(2)
+}
+
+// printSaved says which rules an answer left behind and how each is taken away again.
+func printSaved(ctx context.Context, w io.Writer, client *wire.Client, q wire.Question, offer wire.Offer) {
+	var list wire.PermissionRules
+	// The rules are saved already; where they cannot be listed now, rules list shows them later.
+	err := inTime(ctx, func(ctx context.Context) error {
+		return client.Do(ctx, wire.ActionListPermissionRules, wire.ListPermissionRules{}, &list)
+	})
+	for _, text := range offer.Rules {
+		remove := "countersign rules list shows its id"
+		for _, r := range list.Rules {
+			if err == nil && r.ID != "" && r.From == q.ID && r.Rule.String() == text {
+				remove = "take it back with: countersign rules remove " + shortID(r.ID)
+			}
+		}
+		fmt.Fprintf(w, "Saved for this %s: allow %s; %s\n", escape(offer.Scope, false), escape(text, false), remove)
+	}
+}
+
+// passphraseTries is how often a passphrase may be typed before the command ends. The core counts too, and makes
+// guessing slow.
+const passphraseTries = 3
+
 // doAsOwner runs an action that only the owner may use: when the core asks for presence, the desk passphrase is read
 // from the terminal and the action is sent again under the same command id.
-func doAsOwner(ctx context.Context, client *wire.Client, action string, in, out any) error {
+func doAsOwner(ctx context.Context, s *streams, client *wire.Client, action string, in, out any) error {
 	command := uuid.Must(uuid.NewV7()).String()
 	err := client.DoWith(ctx, command, action, in, nil, out)
-	var we *wire.Error
-	if !errors.As(err, &we) || we.Code != "presence_required" {
+	if !isCode(err, "presence_required") {
 		return err
 	}
-	pass, err := askText("Desk passphrase: ")
-	if errors.Is(err, errNoTerminal) {
-		return we
+	for try := 1; ; try++ {
+		pass, err := askText(context.WithoutCancel(ctx), "Desk passphrase: ")
+		if errors.Is(err, errNoTerminal) {
+			return errors.New("this needs the desk passphrase, and there is no terminal here to type it on. Run it in a terminal")
+		}
+		if err != nil {
+			return err
+		}
+		var unlocked wire.Unlocked
+		err = inTime(ctx, func(ctx context.Context) error {
+			return client.Do(ctx, wire.ActionUnlockTerminal, wire.UnlockTerminal{Passphrase: pass}, &unlocked)
+		})
+		if isCode(err, "passphrase_wrong") && try < passphraseTries {
+			fmt.Fprintln(s.Err, "That is not the desk passphrase. Once more.")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(s.Err, "This terminal may answer until %s.\n", unlocked.Until.Local().Format("15:04"))
+		return inTime(ctx, func(ctx context.Context) error {
+			return client.DoWith(ctx, command, action, in, nil, out)
+		})
 	}
-	if err != nil {
-		return err
-	}
-	// A person typed for a while: the time for the actions starts now.
+}
+
+// inTime runs one action after a person typed for a while: its time starts now.
+func inTime(ctx context.Context, fn func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), actionTimeout)
 	defer cancel()
-	var unlocked wire.Unlocked
-	if err := client.Do(ctx, wire.ActionUnlockTerminal, wire.UnlockTerminal{Passphrase: pass}, &unlocked); err != nil {
-		return err
-	}
-	return client.DoWith(ctx, command, action, in, nil, out)
+	return fn(ctx)
+}
+
+// isCode reports whether the core answered with this code.
+func isCode(err error, code string) bool {
+	var we *wire.Error
+	return errors.As(err, &we) && we.Code == code
 }
 
 // findQuestion finds the open question an id, or the end of one, means.
 func findQuestion(ctx context.Context, client *wire.Client, id string) (wire.Question, error) {
 	var list wire.Questions
-	if err := client.Do(ctx, wire.ActionListQuestions, wire.ListQuestions{}, &list); err != nil {
+	if err := client.Do(ctx, wire.ActionListQuestions, wire.ListQuestions{Brief: true}, &list); err != nil {
 		return wire.Question{}, err
 	}
-	return findByID(list.Questions, id, func(q wire.Question) string { return q.ID }, "approval", "countersign pending")
+	q, err := findByID(list.Questions, id, func(q wire.Question) string { return q.ID }, "approval", "countersign pending")
+	if err != nil {
+		return wire.Question{}, err
+	}
+	err = client.Do(ctx, wire.ActionGetQuestion, wire.GetQuestion{ID: q.ID}, &q)
+	return q, err
 }
 
 // minSuffix is the shortest end of an id that names something.

@@ -21,7 +21,10 @@ type streams struct {
 }
 
 type commandLine struct {
-	Serve      serveCmd      `cmd:"" help:"Run the core without a window.\n\nExample: countersign serve"`
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
+
+	Serve      serveCmd      `cmd:"" help:"Run the core: it decides, asks you and keeps the record.\n\nExample: countersign serve"`
+	Stop       stopCmd       `cmd:"" help:"Stop the running core. What waits is kept.\n\nExample: countersign stop"`
 	Demo       demoCmd       `cmd:"" help:"Watch a scripted agent be asked, answered, boxed and recorded.\n\nExample: countersign demo"`
 	Explain    explainCmd    `cmd:"" help:"Say what would be decided about a call, and why. Needs no core.\n\nExample: countersign explain -- git status"`
 	Pending    pendingCmd    `cmd:"" help:"List what waits for you.\n\nExample: countersign pending"`
@@ -61,6 +64,7 @@ func run(args []string, s *streams) (code int) {
 		kong.Writers(s.Out, s.Err),
 		kong.Exit(func(c int) { panic(exitNow(c)) }),
 		kong.Bind(s),
+		kong.Vars{"version": versionLine()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {

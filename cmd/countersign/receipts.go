@@ -69,7 +69,7 @@ func receiptLine(r wire.Receipt) string {
 	case rec.Extra["outcome"] != "":
 		text += "  " + escape(rec.Extra["outcome"], false) + " (" + escape(rec.Extra["reason"], false) + ")"
 	}
-	if r.Subject != "" && rec.Kind != "end" {
+	if r.Subject != "" && rec.Kind != "end" && rec.Write == nil {
 		text += "  " + escape(r.Subject, false)
 	}
 	return strings.TrimRight(text, " ")

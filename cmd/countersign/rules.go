@@ -20,6 +20,9 @@ type rulesListCmd struct {
 func (c *rulesListCmd) Run(s *streams) error {
 	return withRules(func(_ context.Context, _ *wire.Client, list wire.PermissionRules) error {
 		if c.JSON {
+			if list.Rules == nil {
+				list.Rules = []policy.SourcedRule{}
+			}
 			return printJSON(s.Out, list)
 		}
 		if len(list.Rules)+len(list.Unreadable) == 0 {
@@ -36,6 +39,9 @@ func (c *rulesListCmd) Run(s *streams) error {
 				text += "  only for calls that run enforced"
 			}
 			fmt.Fprintln(s.Out, text)
+			if note := unknownTool(r.Rule); note != "" {
+				fmt.Fprintln(s.Out, "       WARNING: "+note)
+			}
 		}
 		for _, u := range list.Unreadable {
 			fmt.Fprintf(s.Out, "UNREADABLE, so what it could cover asks: %s: %s\n", escape(u.Where, false), escape(u.Err, false))
@@ -54,7 +60,7 @@ func (c *rulesRemoveCmd) Run(s *streams) error {
 		if err != nil {
 			return err
 		}
-		if err := doAsOwner(ctx, client, wire.ActionRemoveRule, wire.RemovePermissionRule{ID: r.ID}, nil); err != nil {
+		if err := doAsOwner(ctx, s, client, wire.ActionRemoveRule, wire.RemovePermissionRule{ID: r.ID}, nil); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(s.Out, "Removed: %s %s\n", r.List, escape(r.Rule.String(), false))

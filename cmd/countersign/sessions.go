@@ -9,7 +9,7 @@ import (
 )
 
 type sessionsCmd struct {
-	List   sessionsListCmd   `cmd:"" default:"withargs" help:"List agents' sessions."`
+	List   sessionsListCmd   `cmd:"" default:"withargs" help:"List agents' sessions.\n\nExample: countersign sessions list --all"`
 	Resume sessionsResumeCmd `cmd:"" help:"Resume a paused session.\n\nExample: countersign sessions resume 3f9a1c20"`
 }
 
@@ -51,7 +51,7 @@ type sessionsResumeCmd struct {
 
 func (c *sessionsResumeCmd) Run(s *streams) error {
 	return withSession(c.ID, func(ctx context.Context, client *wire.Client, x wire.Session) error {
-		if err := doAsOwner(ctx, client, wire.ActionResumeSession, wire.ResumeSession{Session: x.ID}, nil); err != nil {
+		if err := doAsOwner(ctx, s, client, wire.ActionResumeSession, wire.ResumeSession{Session: x.ID}, nil); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintln(s.Out, "Resumed.")
@@ -67,15 +67,20 @@ type modeCmd struct {
 func (c *modeCmd) Run(s *streams) error {
 	mode, err := policy.ParseMode(c.Mode)
 	if err != nil {
-		return err
+		fmt.Fprintf(s.Err, "countersign: %s\n", wireSentence(&wire.Error{Code: "invalid_mode", Args: map[string]string{"mode": c.Mode}}))
+		return status(2)
 	}
 	return withSession(c.ID, func(ctx context.Context, client *wire.Client, x wire.Session) error {
 		var state wire.PermissionState
 		in := wire.SetPermissionMode{Session: x.ID, Mode: mode, ExpectedVersion: x.ModeVersion}
-		if err := doAsOwner(ctx, client, wire.ActionSetPermissionMode, in, &state); err != nil {
+		if mode == policy.ModeBypass {
+			fmt.Fprintf(s.Err, "Warning: in mode bypass this session's calls run without asking you. Deny rules, ask rules, dangerous paths and the\n"+
+				"boundary still hold. Back again: countersign mode %s ask\n", shortID(x.ID))
+		}
+		if err := doAsOwner(ctx, s, client, wire.ActionSetPermissionMode, in, &state); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(s.Out, "Mode is %s now (version %d).\n", state.Mode, state.Version)
+		_, err := fmt.Fprintf(s.Out, "Mode is %s now.\n", state.Mode)
 		return err
 	})
 }

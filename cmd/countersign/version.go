@@ -11,6 +11,11 @@ var version = "0.1.0-dev"
 type versionCmd struct{}
 
 func (versionCmd) Run(s *streams) error {
+	_, err := fmt.Fprintln(s.Out, versionLine())
+	return err
+}
+
+func versionLine() string {
 	revision := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, setting := range info.Settings {
@@ -19,6 +24,5 @@ func (versionCmd) Run(s *streams) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(s.Out, "countersign %s%s\n", version, revision)
-	return err
+	return "countersign " + version + revision
 }
