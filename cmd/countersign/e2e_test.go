@@ -38,7 +38,7 @@ func newTestCore(t *testing.T, config string) *testCore {
 // command is one run of the command line as the owner types it.
 func (c *testCore) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin, "countersign"), args...)
-	cmd.Env = append(os.Environ(), "COUNTERSIGN_HOME="+c.home)
+	cmd.Env = append(os.Environ(), "COUNTERSIGN_HOME="+c.home, "HOME="+c.home)
 	return cmd
 }
 

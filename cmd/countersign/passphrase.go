@@ -142,6 +142,11 @@ func askText(ctx context.Context, prompt string) (string, error) {
 		_ = tty.Close()
 		return "", errNoTerminal
 	}
+	// Hidden before it is asked for: who types at the sight of the prompt must not be shown.
+	if err := hideInput(fd); err != nil {
+		_ = tty.Close()
+		return "", errNoTerminal
+	}
 	fmt.Fprint(tty, prompt)
 	type result struct {
 		line []byte
@@ -154,6 +159,7 @@ func askText(ctx context.Context, prompt string) (string, error) {
 	}()
 	select {
 	case r := <-done:
+		_ = term.Restore(fd, before)
 		fmt.Fprintln(tty)
 		_ = tty.Close()
 		if r.err != nil {
