@@ -191,7 +191,7 @@ func TestAgentCannotAnswer(t *testing.T) {
 		t.Skip("the script program is not installed: the made-up terminal was not tried")
 	}
 	shown := filepath.Join(t.TempDir(), "shown")
-	report := other.run("", "setsid", "-f", "bash", "-c", "sleep 0.2; printf 'guess\\n' | script -qec '"+program+" answer "+q.ID+" allow' "+shown)
+	report := other.run("", "setsid", "-f", "bash", "-c", "exec >/dev/null 2>&1; sleep 0.2; yes guess | head -n 20 | script -qec '"+program+" answer "+q.ID+" allow' "+shown)
 	if report.Status != 0 {
 		t.Fatalf("double fork: %+v", report)
 	}
