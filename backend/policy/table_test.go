@@ -48,10 +48,10 @@ func TestExecutingOptions(t *testing.T) {
 					words = append(words, row.sub, option)
 				}
 				text := strings.Join(words, " ")
+				if isWrapperName(program) && program != "find" {
+					continue // seen through: its inner command is what needs a rule
+				}
 				t.Run(text, func(t *testing.T) {
-					if isWrapperName(program) && program != "find" {
-						t.Skip("a wrapper is seen through: its inner command is what needs a rule")
-					}
 					whole := decideText(t, text, ModeAsk, allowRule(t, "bash("+program+":*)"))
 					if whole.Outcome == Allow && whole.Reason == ReasonRuleAllow {
 						t.Errorf("a rule for %s covers %q", program, text)

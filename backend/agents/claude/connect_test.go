@@ -88,10 +88,10 @@ func TestConnectAndDisconnect(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, in := range inputs {
+		if strings.Contains(in, "oldbinary") {
+			continue // it holds our own entries, and Disconnect takes those out too (TestReplacesAnotherInstallation)
+		}
 		t.Run(filepath.Base(in), func(t *testing.T) {
-			if strings.Contains(in, "oldbinary") {
-				t.Skip("holds our own entries: Disconnect takes those out too (TestReplacesAnotherInstallation)")
-			}
 			before, err := os.ReadFile(in)
 			if err != nil {
 				t.Fatal(err)
