@@ -30,7 +30,6 @@ type prepared struct {
 	call      approval.Call
 	facts     *policy.Facts
 	input     policy.Input
-	effective capability.Effective
 	snapshots []winlock.Snapshot
 }
 
@@ -50,11 +49,16 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 	if err != nil {
 		return wire.CallStatus{}, err
 	}
+	unlock := d.lockSession(s.ID)
+	defer unlock()
+	// Looked at once it is this call's turn: meanwhile the session may have been paused, or its mode changed.
+	s, ok := d.session(s.ID)
+	if !ok {
+		return wire.CallStatus{}, unknownSession(s.ID)
+	}
 	if err := s.goesOn(); err != nil {
 		return wire.CallStatus{}, err
 	}
-	unlock := d.lockSession(s.ID)
-	defer unlock()
 
 	proposed := capability.Digest(struct {
 		Agent, Tool, Cwd string
@@ -71,7 +75,7 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 			return wire.CallStatus{}, &wire.Error{Code: "admission_mismatch", Args: map[string]string{"call": stored.ID}}
 		}
 		d.attach(x, stored)
-		return d.status(stored), nil
+		return d.settle(stored)
 	}
 
 	p, err := d.prepare(s, in)
@@ -85,7 +89,7 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 		p.input.Classification = &policy.Classification{Err: "no classifier is configured"}
 		verdict = policy.Decide(p.input)
 	}
-	if err := d.bindBoundary(ctx, &p, &verdict); err != nil {
+	if err := d.bindBoundary(ctx, s, &p, verdict); err != nil {
 		return wire.CallStatus{}, err
 	}
 	p.call.Verdict = verdict
@@ -192,7 +196,7 @@ func takeSnapshots(facts *policy.Facts, roots []string) ([]winlock.Snapshot, err
 
 // bindBoundary computes the capability a command will run under and freezes it with the call. Where isolation cannot
 // be shown, a command that was to run here is refused now, so that nobody is asked in vain.
-func (d *Desk) bindBoundary(ctx context.Context, p *prepared, verdict *policy.Verdict) error {
+func (d *Desk) bindBoundary(ctx context.Context, s Session, p *prepared, verdict policy.Verdict) error {
 	if !policy.IsCommandTool(p.facts.Tool()) || verdict.Outcome == policy.Deny {
 		return nil
 	}
@@ -202,7 +206,6 @@ func (d *Desk) bindBoundary(ctx context.Context, p *prepared, verdict *policy.Ve
 	if report := d.broker.Probe(ctx); report.Enforcement != capability.Enforced && !d.options.Config.RunUnavailable() {
 		return unavailable(report)
 	}
-	s, _ := d.session(p.call.Session)
 	request := d.broker.Request(s.Policy, p.call.Roots, p.call.Cwd)
 	ceilings := []capability.Ceiling{capability.FullCeiling()}
 	if verdict.Ceiling == string(capability.ReadOnly) || s.Mode == policy.ModePlan {
@@ -217,7 +220,7 @@ func (d *Desk) bindBoundary(ctx context.Context, p *prepared, verdict *policy.Ve
 		return &wire.Error{Code: "bad_capability", Args: map[string]string{"problem": err.Error()}}
 	}
 	snapshot := effective.Snapshot()
-	p.effective, p.call.Capability = effective, &snapshot
+	p.call.Capability = &snapshot
 	p.call.Environment = sandbox.Environment(sandbox.EnvOptions{})
 	return nil
 }

@@ -258,6 +258,9 @@ func (d *Desk) publish(events []approval.Event) {
 		}
 		if e.Call != nil {
 			d.recordRefusal(*e.Call)
+			if e.Call.State == approval.CallFinished {
+				d.forget(e.Call.ID)
+			}
 			d.wake(e.Call.ID)
 		}
 		if e.Question != nil {
@@ -270,6 +273,15 @@ func (d *Desk) publish(events []approval.Event) {
 		default:
 		}
 	}
+}
+
+// forget drops what is kept in memory about a call that has ended.
+func (d *Desk) forget(call string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.granted, call)
+	delete(d.attached, call)
+	delete(d.orphans, call)
 }
 
 // frame publishes one frame. What cannot be encoded is a fault of ours and is logged.

@@ -139,3 +139,50 @@ func TestLargeCallsKeepTheInboxUsable(t *testing.T) {
 		t.Errorf("the card does not say that something was left out: %.300s", list.Questions[0].Detail)
 	}
 }
+
+// A task with seventy calls inside came back after the sixty-four newest had pushed its own out of sight, and the session
+// was paused for a call that had been decided.
+func TestReportOfALongTaskIsRecognised(t *testing.T) {
+	f := newFixture(t, `allow = ["write(ok.txt)"]`)
+	id := uuid.NewString()
+	args := map[string]any{"file_path": filepath.Join(f.project, "ok.txt"), "content": "x"}
+	f.proposeAs(id, "Write", args)
+	for range 70 {
+		f.propose("read", map[string]any{"path": "x"})
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var result wire.ReportResult
+	f.must(f.agent, wire.ActionReportCall, wire.ReportCall{Agent: "test", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}, &result)
+	if result.Paused {
+		t.Errorf("paused: %s", result.Message)
+	}
+}
+
+// A paused agent went on under another session id, and under its own after saying that the session had ended. The pause is
+// the process's; only the owner lifts it.
+func TestPauseCannotBeLeft(t *testing.T) {
+	f := newFixture(t, "")
+	var result wire.ReportResult
+	f.must(f.agent, wire.ActionReportCall, wire.ReportCall{Agent: "test", SessionClaim: "s1", ToolCall: "never asked", Tool: "Bash", Args: json.RawMessage(`{"a":1}`), Cwd: f.project}, &result)
+	if !result.Paused {
+		t.Fatal("not paused")
+	}
+	other := f.admission(uuid.NewString(), "read", map[string]any{"path": "x"})
+	other.SessionClaim = "s2"
+	if code := f.do(f.agent, wire.ActionAdmitCall, other, nil); code != "session_paused" {
+		t.Errorf("another session id: %q, want session_paused", code)
+	}
+	f.must(f.agent, wire.ActionSessionEvent, wire.SessionEvent{Agent: "test", SessionClaim: "s1", Event: wire.SessionEnd, Cwd: f.project}, nil)
+	if code := f.do(f.agent, wire.ActionAdmitCall, f.admission(uuid.NewString(), "read", map[string]any{"path": "x"}), nil); code != "session_paused" {
+		t.Errorf("after the session ended: %q, want session_paused", code)
+	}
+	var sessions wire.Sessions
+	f.must(f.desk.Owner(), wire.ActionListSessions, wire.ListSessions{}, &sessions)
+	f.must(f.desk.Owner(), wire.ActionResumeSession, wire.ResumeSession{Session: sessions.Sessions[0].ID}, nil)
+	if code := f.do(f.agent, wire.ActionAdmitCall, other, nil); code == "session_paused" {
+		t.Error("still paused after the owner resumed it")
+	}
+}
