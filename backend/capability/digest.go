@@ -51,8 +51,8 @@ func Canonical(v any) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("canonical form: %w", err)
 	}
-	if err := checkEscapes(raw); err != nil {
-		return nil, err
+	if err := CheckJSONText(raw); err != nil {
+		return nil, fmt.Errorf("canonical form: %w", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -171,49 +171,6 @@ func canonicalString(out *bytes.Buffer, text string) {
 		}
 	}
 	out.WriteByte('"')
-}
-
-// checkEscapes refuses what the decoder would replace without a word: bytes that are not UTF-8 (they come only from
-// raw JSON inside v) and surrogates that are not a pair.
-func checkEscapes(raw []byte) error {
-	if !utf8.Valid(raw) {
-		return errors.New("canonical form: not valid UTF-8")
-	}
-	for i := 0; i < len(raw); i++ {
-		skip := bytes.IndexByte(raw[i:], '\\')
-		if skip < 0 {
-			return nil
-		}
-		i += skip + 1 // at the character after the backslash
-		unit, ok := escapedUnit(raw, i)
-		if !ok {
-			continue
-		}
-		i += 4
-		if !utf16.IsSurrogate(unit) {
-			continue
-		}
-		if i+2 < len(raw) && raw[i+1] == '\\' {
-			if low, ok := escapedUnit(raw, i+2); ok && utf16.DecodeRune(unit, low) != utf8.RuneError {
-				i += 6
-				continue
-			}
-		}
-		return errors.New("canonical form: lone surrogate")
-	}
-	return nil
-}
-
-// escapedUnit reads the UTF-16 unit of an escape whose "u" stands at i.
-func escapedUnit(raw []byte, i int) (rune, bool) {
-	if i+5 > len(raw) || raw[i] != 'u' {
-		return 0, false
-	}
-	var b [2]byte
-	if _, err := hex.Decode(b[:], raw[i+1:i+5]); err != nil {
-		return 0, false
-	}
-	return rune(b[0])<<8 | rune(b[1]), true
 }
 
 // checkText refuses strings in v that are not valid UTF-8: json.Marshal would replace the bytes without a word, and two

@@ -2,13 +2,12 @@ package tools
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"countersign/backend/capability"
 )
 
 // arguments are the members of one JSON object. Every argument that is read is taken out; what is left is unknown.
@@ -17,7 +16,7 @@ type arguments map[string]json.RawMessage
 // parseArguments reads exactly one JSON object, in which no name occurs twice.
 func parseArguments(raw []byte) (arguments, error) {
 	whole := func(problem string) error { return &ArgumentError{Problem: problem} }
-	if err := checkText(raw); err != nil {
+	if err := capability.CheckJSONText(raw); err != nil {
 		return nil, whole(err.Error())
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -132,47 +131,4 @@ func (a arguments) flag(name string) (bool, error) {
 	var v bool
 	_, err := a.value(name, "true or false", &v)
 	return v, err
-}
-
-// checkText refuses what the JSON decoder would replace without a word.
-func checkText(raw []byte) error {
-	if !utf8.Valid(raw) {
-		return errors.New("not valid UTF-8")
-	}
-	for i := 0; i < len(raw); i++ {
-		skip := bytes.IndexByte(raw[i:], '\\')
-		if skip < 0 {
-			return nil
-		}
-		i += skip + 1 // at the character after the backslash
-		unit, ok := escapedUnit(raw, i)
-		if !ok {
-			continue
-		}
-		i += 4
-		if !utf16.IsSurrogate(unit) {
-			continue
-		}
-		low, ok := rune(0), false
-		if i+2 < len(raw) && raw[i+1] == '\\' {
-			low, ok = escapedUnit(raw, i+2)
-		}
-		if !ok || utf16.DecodeRune(unit, low) == utf8.RuneError {
-			return errors.New("half of a surrogate pair")
-		}
-		i += 6
-	}
-	return nil
-}
-
-// escapedUnit reads the UTF-16 unit of an escape whose "u" stands at i.
-func escapedUnit(raw []byte, i int) (rune, bool) {
-	if i+5 > len(raw) || raw[i] != 'u' {
-		return 0, false
-	}
-	var b [2]byte
-	if _, err := hex.Decode(b[:], raw[i+1:i+5]); err != nil {
-		return 0, false
-	}
-	return rune(b[0])<<8 | rune(b[1]), true
 }
