@@ -35,6 +35,15 @@ const (
 	ActionStatus              = "status"                 // Empty -> Status
 	ActionPing                = "ping"                   // Empty -> Pong
 	ActionShutdown            = "shutdown"               // Empty -> Empty
+	ActionQuestionShown       = "question_shown"         // QuestionShown -> ShownResult
+	ActionExtendQuestion      = "extend_question"        // ExtendQuestion -> Question
+	ActionGetChanges          = "get_changes"            // GetChanges -> Changes
+	ActionPauseSession        = "pause_session"          // PauseSession -> Empty
+	ActionPauseDesk           = "pause_desk"             // PauseDesk -> DeskPause
+	ActionTestRequest         = "test_request"           // TestRequest -> CallRef
+	ActionOpenLink            = "open_link"              // OpenLink -> LinkOpened
+	ActionGetPreferences      = "get_preferences"        // Empty -> Preferences
+	ActionSetPreferences      = "set_preferences"        // Preferences -> Preferences
 )
 
 // The frames.
@@ -46,6 +55,10 @@ const (
 	FrameReceiptIssued   = "receipt.issued"   // ReceiptIssued
 	FramePermissionState = "permission.state" // PermissionState
 	FramePermissionRules = "permission_rules" // PermissionRules
+	FrameQuestionUpdated = "question.updated" // Question: shown or extended; what it asks is unchanged
+	FrameDeskPaused      = "desk.paused"      // DeskPause
+	FrameLinkOpened      = "link.opened"      // Link
+	FramePreferences     = "preferences"      // Preferences
 )
 
 // Empty is the input or output of an action that needs none.

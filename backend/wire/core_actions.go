@@ -44,6 +44,7 @@ type Pong struct {
 // Status describes the running core.
 type Status struct {
 	Version     string    `json:"version"`
+	Wire        int       `json:"wire"` // version of the wire it speaks
 	PID         int       `json:"pid"`
 	Epoch       string    `json:"epoch"`
 	Seq         uint64    `json:"seq"`
@@ -58,6 +59,8 @@ type Status struct {
 	ReadOnly    bool      `json:"read_only"` // the store cannot be written: everything is denied
 	SocketPath  string    `json:"socket"`
 	StatePath   string    `json:"state_path"`
+	Pause       DeskPause `json:"pause"`
+	Window      bool      `json:"window"` // it has a window, which shows links and answers; a core without one has not
 }
 
 // Boundary tells what the broker could show about isolation.

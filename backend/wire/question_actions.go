@@ -63,6 +63,8 @@ type Question struct {
 	Offers    []Offer         `json:"offers"`
 	CreatedAt time.Time       `json:"created_at"`
 	ExpiresAt time.Time       `json:"expires_at,omitzero"` // zero: never
+	HoldUntil time.Time       `json:"hold_until,omitzero"` // the client itself waits no longer; zero: as long as it takes
+	ShownAt   time.Time       `json:"shown_at,omitzero"`   // when its card was first shown; zero: not yet
 
 	Outcome  string    `json:"outcome,omitempty"` // when closed
 	Offer    int       `json:"offer,omitempty"`

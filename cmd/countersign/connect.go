@@ -13,6 +13,7 @@ import (
 	"countersign/backend/agents/claude"
 	"countersign/backend/agents/settings"
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/wire"
 )
 
@@ -146,12 +147,12 @@ func (c *disconnectCmd) Run(s *streams) error {
 
 // connectOptions says which file to edit and what to write into it. With config.ErrNotForHooks the rest is complete:
 // looking and taking out go on without it.
-func connectOptions(file, core string) (claude.ConnectOptions, error) {
-	dirs, err := directories()
+func connectOptions(file, pinned string) (claude.ConnectOptions, error) {
+	dirs, err := core.Directories()
 	if err != nil {
 		return claude.ConnectOptions{}, err
 	}
-	self, _, err := binaries()
+	self, err := core.Self()
 	if err != nil {
 		return claude.ConnectOptions{}, err
 	}
@@ -169,7 +170,7 @@ func connectOptions(file, core string) (claude.ConnectOptions, error) {
 	}
 	return claude.ConnectOptions{
 		Settings: file, State: dirs.State, Now: time.Now().UTC(),
-		Command: claude.HookCommand{Binary: self, Home: hookHome, Core: core},
+		Command: claude.HookCommand{Binary: self, Home: hookHome, Core: pinned},
 	}, err
 }
 
@@ -303,7 +304,7 @@ func printStatus(s *streams, out statusReport, lost error) {
 
 // howToStart says how the core of this desk comes up.
 func howToStart() string {
-	dirs, err := directories()
+	dirs, err := core.Directories()
 	if err != nil {
 		return "Start it with: countersign serve"
 	}

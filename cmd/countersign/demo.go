@@ -17,6 +17,7 @@ import (
 
 	"countersign/backend/agents"
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
@@ -37,7 +38,7 @@ type demo struct {
 	headless bool
 	project  string
 	before   string // working directory of the person
-	core     *core
+	core     *core.Core
 	agent    *demoAgent
 	visitor  *visitor
 	failed   []string
@@ -125,11 +126,11 @@ func (d *demo) prepare(ctx context.Context, home string) error {
 		return err
 	}
 	pass := desk.NewSecret(rand.Text())
-	if d.core, err = startCore(ctx, dirs, coreOptions{
-		passphrase: &passphraseAsker{streams: d.s, fixed: &pass}, throwAway: true,
+	if d.core, err = core.Start(ctx, core.Options{
+		Dirs: dirs, Passphrase: func(config.Config) (desk.Secret, error) { return pass, nil }, ThrowAway: true, Version: version,
 		// The demo agent is this very process, and so is its core: whoever connects is the agent, and never the owner.
-		agents: agents.Known().With("demo", func(wire.Process) (match, verified bool) { return true, false }),
-	}); err != nil {
+		Agents: agents.Known().With("demo", func(wire.Process) (match, verified bool) { return true, false }),
+	}, nil); err != nil {
 		return err
 	}
 	// An agent's roots are where its process works.
@@ -139,7 +140,7 @@ func (d *demo) prepare(ctx context.Context, home string) error {
 	if err := os.Chdir(d.project); err != nil {
 		return err
 	}
-	client, err := dial(ctx, dirs, d.core.desk.Fingerprint())
+	client, err := core.Dial(ctx, dirs, d.core.Desk.Fingerprint())
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (d *demo) close() error {
 	if d.agent != nil {
 		_ = d.agent.client.Close()
 	}
-	return d.core.close()
+	return d.core.Close()
 }
 
 // play runs the steps one after another and then shows and verifies the receipts.
@@ -256,7 +257,7 @@ var demoSteps = []demoStep{
 // step plays one step and notes when it did not end as it should.
 func (d *demo) step(ctx context.Context, step demoStep) error {
 	// Subscribed before the call is proposed, so that its question cannot be missed.
-	sub, err := d.core.desk.Subscribe(d.core.desk.Owner(), "", 0)
+	sub, err := d.core.Desk.Subscribe(d.core.Desk.Owner(), "", 0)
 	if err != nil {
 		return err
 	}
@@ -338,7 +339,7 @@ func (d *demo) answer(ctx context.Context, q wire.Question, allow bool, note str
 	if err != nil {
 		return err
 	}
-	reply := d.core.desk.Do(ctx, d.core.desk.Owner(), wire.Request{Action: action, CommandID: uuid.Must(uuid.NewV7()).String(), Args: args}, nil)
+	reply := d.core.Desk.Do(ctx, d.core.Desk.Owner(), wire.Request{Action: action, CommandID: uuid.Must(uuid.NewV7()).String(), Args: args}, nil)
 	if reply.Error != nil {
 		return reply.Error
 	}
@@ -393,7 +394,7 @@ func askPerson(ctx context.Context, s *streams) (allow bool, note string, err er
 func (d *demo) receipts(ctx context.Context) error {
 	d.say("\nWhat was recorded, newest first:")
 	args := json.RawMessage(`{}`)
-	reply := d.core.desk.Do(ctx, d.core.desk.Owner(), wire.Request{Action: wire.ActionListReceipts, CommandID: uuid.Must(uuid.NewV7()).String(), Args: args}, nil)
+	reply := d.core.Desk.Do(ctx, d.core.Desk.Owner(), wire.Request{Action: wire.ActionListReceipts, CommandID: uuid.Must(uuid.NewV7()).String(), Args: args}, nil)
 	if reply.Error != nil {
 		return reply.Error
 	}
@@ -404,7 +405,7 @@ func (d *demo) receipts(ctx context.Context) error {
 	for _, r := range list.Receipts {
 		d.say("   %s", receiptLine(r))
 	}
-	v, err := d.core.desk.Verify()
+	v, err := d.core.Desk.Verify()
 	if err != nil {
 		return err
 	}

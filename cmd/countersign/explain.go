@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/desk"
 	"countersign/backend/pathid"
 	"countersign/backend/policy"
@@ -67,7 +68,7 @@ func (c *explainCmd) config() (config.Config, string, error) {
 	if c.NoConfig {
 		return config.Default(), "", nil
 	}
-	dirs, err := directories()
+	dirs, err := core.Directories()
 	if err != nil {
 		return config.Config{}, "", err
 	}
@@ -243,7 +244,7 @@ func (c *explainCmd) call() (policy.Call, pathid.FS, error) {
 	} else if repository, ok := pathid.RepositoryRoot(view, cwd); ok {
 		root = repository
 	}
-	home, err := userHome()
+	home, err := core.AccountHome()
 	if err != nil {
 		return policy.Call{}, nil, err
 	}

@@ -5,71 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
-// How a client meets the core.
-const (
-	dialTimeout  = 2 * time.Second
-	startTimeout = 3 * time.Second // how long a client waits for a core it started
-)
-
-// userHome returns the home directory from the account database. A hook must not believe $HOME: a repository's
-// settings can set it.
-func userHome() (string, error) {
-	u, err := user.Current()
-	if err != nil {
-		return "", fmt.Errorf("find the home directory of this account: %w", err)
-	}
-	if !filepath.IsAbs(u.HomeDir) {
-		return "", fmt.Errorf("the home directory of this account, %q, is not an absolute path", u.HomeDir)
-	}
-	return u.HomeDir, nil
-}
-
-// directories resolves where state, configuration and the socket are, from the environment.
-func directories() (config.Dirs, error) {
-	return config.Resolve(os.Getenv("COUNTERSIGN_HOME"), os.Getenv)
-}
-
-// binaries returns the absolute paths of this program and of the init beside it.
-func binaries() (self, init string, err error) {
-	self, err = os.Executable()
-	if err != nil {
-		return "", "", err
-	}
-	if self, err = filepath.EvalSymlinks(self); err != nil {
-		return "", "", err
-	}
-	return self, filepath.Join(filepath.Dir(self), "countersign-init"), nil
-}
-
-// dial connects to the core, or says how to start one.
-func dial(ctx context.Context, dirs config.Dirs, pinned string) (*wire.Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	return wire.Dial(ctx, wire.DialOptions{Socket: dirs.Socket(), PinnedCore: pinned})
-}
+// startTimeout is how long a client waits for a core it started.
+const startTimeout = 3 * time.Second
 
 // dialOrStart connects to the core and starts one where nobody answers, unless that is forbidden. The core gets a
 // composed environment, never the caller's.
 func dialOrStart(ctx context.Context, dirs config.Dirs, pinned string, start bool) (*wire.Client, error) {
-	client, err := dial(ctx, dirs, pinned)
+	client, err := core.Dial(ctx, dirs, pinned)
 	if err == nil || !start || !errors.Is(err, wire.ErrNoCore) {
 		return client, err
 	}
 	if problem := cannotStart(dirs, err); problem != nil {
 		return nil, problem
 	}
-	self, _, berr := binaries()
+	self, berr := core.Self()
 	if berr != nil {
 		return nil, errors.Join(err, berr)
 	}
@@ -82,7 +41,7 @@ func dialOrStart(ctx context.Context, dirs config.Dirs, pinned string, start boo
 	}
 	deadline := time.Now().Add(startTimeout)
 	for time.Now().Before(deadline) {
-		if client, err = dial(ctx, dirs, pinned); err == nil || !errors.Is(err, wire.ErrNoCore) {
+		if client, err = core.Dial(ctx, dirs, pinned); err == nil || !errors.Is(err, wire.ErrNoCore) {
 			return client, err
 		}
 		select {
@@ -129,7 +88,7 @@ func serveCommand(dirs config.Dirs) string {
 
 // coreEnvironment composes the environment of a core that a client starts.
 func coreEnvironment(dirs config.Dirs) ([]string, error) {
-	home, err := userHome()
+	home, err := core.AccountHome()
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"countersign/backend/agents/claude"
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/wire"
 )
 
@@ -27,7 +28,7 @@ func (c *hookCmd) Run(s *streams) error {
 		// Whoever asks cannot be answered in a protocol we do not know; a failing exit status is all there is.
 		return fmt.Errorf("no adapter for agent %q; there is one for: claude", escape(c.Agent, false))
 	}
-	self, _, err := binaries()
+	self, err := core.Self()
 	if err != nil {
 		self = ""
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"countersign/backend/core"
 	"countersign/backend/wire"
 )
 
@@ -22,13 +23,13 @@ const actionTimeout = 10 * time.Second
 
 // withCore connects to the running core and runs fn. It starts none: looking never changes what runs.
 func withCore(fn func(ctx context.Context, c *wire.Client) error) error {
-	dirs, err := directories()
+	dirs, err := core.Directories()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), actionTimeout)
 	defer cancel()
-	client, err := dial(ctx, dirs, "")
+	client, err := core.Dial(ctx, dirs, "")
 	if err != nil {
 		return err
 	}
@@ -234,13 +235,13 @@ type watchCmd struct {
 }
 
 func (c *watchCmd) Run(s *streams) error {
-	dirs, err := directories()
+	dirs, err := core.Directories()
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	client, err := dial(ctx, dirs, "")
+	client, err := core.Dial(ctx, dirs, "")
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,6 @@ var (
 type passphraseAsker struct {
 	streams     *streams
 	interactive bool
-	fixed       *desk.Secret // for the demo's throw-away desk
 	got         *desk.Secret
 }
 
@@ -38,8 +37,8 @@ func newPassphraseAsker(s *streams, interactive bool) *passphraseAsker {
 
 // identity returns the function that unlocks a file identity, or protects a new one: where none is there yet, the
 // passphrase is chosen and typed twice, since a typing error would seal the owner's key for good.
-func (p *passphraseAsker) identity(ctx context.Context, conf config.Config, dirs config.Dirs) func() (desk.Secret, error) {
-	return func() (desk.Secret, error) {
+func (p *passphraseAsker) identity(ctx context.Context, dirs config.Dirs) func(config.Config) (desk.Secret, error) {
+	return func(conf config.Config) (desk.Secret, error) {
 		secret, err := p.known(conf)
 		if err == nil || !errors.Is(err, errNoTerminal) {
 			return secret, err
@@ -69,9 +68,6 @@ func hasKeyFile(dirs config.Dirs) bool {
 
 // known returns the passphrase without asking anybody.
 func (p *passphraseAsker) known(conf config.Config) (desk.Secret, error) {
-	if p.fixed != nil {
-		return *p.fixed, nil
-	}
 	if p.got != nil {
 		return *p.got, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"countersign/backend/core"
 	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
@@ -123,7 +124,7 @@ func (c *receiptsVerifyCmd) Run(s *streams) error {
 		return client.Do(ctx, wire.ActionVerifyReceipts, wire.Empty{}, &v)
 	})
 	if errors.Is(err, wire.ErrNoCore) {
-		dirs, derr := directories()
+		dirs, derr := core.Directories()
 		if derr != nil {
 			return derr
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/wire"
 )
 
@@ -34,7 +35,7 @@ func (c *runCmd) Run(s *streams) error {
 		return err
 	}
 	ctx := context.Background()
-	client, err := dial(ctx, dirs, "")
+	client, err := core.Dial(ctx, dirs, "")
 	if err != nil {
 		return err
 	}

@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/wire"
 )
 
 // stopWait is how long stop waits for the core to end: a little longer than the core takes at most.
-const stopWait = stopTimeout + 5*time.Second
+const stopWait = core.StopTimeout + 5*time.Second
 
 type stopCmd struct{}
 
 // Run ends the running core as Ctrl-C in its terminal does. A process below an agent is refused by the core; whoever
 // has an unboxed program under this account can end the core anyway, and then calls are denied.
 func (stopCmd) Run(s *streams) error {
-	dirs, err := directories()
+	dirs, err := core.Directories()
 	if err != nil {
 		return err
 	}
@@ -78,12 +79,12 @@ func untilGone(dirs config.Dirs, epoch string, p *os.Process) error {
 
 // coreGone reports whether the core of that run answers no more. A hook may have started the next one at once.
 func coreGone(dirs config.Dirs, epoch string) (bool, error) {
-	client, err := dial(context.Background(), dirs, "")
+	client, err := core.Dial(context.Background(), dirs, "")
 	if err != nil {
 		return errors.Is(err, wire.ErrNoCore), nil
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), core.DialTimeout)
 	defer cancel()
 	var pong wire.Pong
 	if err := client.Do(ctx, wire.ActionPing, wire.Empty{}, &pong); err == nil && pong.Epoch != epoch {
