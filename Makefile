@@ -28,23 +28,59 @@ ifeq ($(shell uname -s),Linux)
 INIT := bin/countersign-init
 endif
 # Directories too, so that a file that was removed is noticed.
-SOURCES := go.mod go.sum Makefile $(shell find backend cmd -name testdata -prune -o \( -type d -o -type f ! -name '*_test.go' \) -print 2>/dev/null)
+sources = $(shell find $(1) \( -name testdata -o -name node_modules -o -name dist \) -prune -o \( -type d -o -type f ! -name '*_test.go' ! -name '*.test.ts' \) -print 2>/dev/null)
+SOURCES := go.mod go.sum Makefile $(call sources,backend cmd)
+PAGES := frontend/dist/index.html
+PAGE_SOURCES := $(call sources,frontend) $(wildcard app/i18n/*.json)
+# The window's libraries: GTK and WebKit on Linux, the system's own elsewhere.
+DESK_TAGS := desktop,production,webkit2_41
 # The version of a release is its tag; everything else keeps the version in the source. The revision is stamped by Go where
 # git can be asked (it cannot in an archive, or in a tree of somebody else's).
 TAG = $(shell git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null)
 VCS = $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: build run test test-agents bench soak lint fmt clean help check-go deps-run deps-test fmt-check vet cross unit
+.PHONY: build build-terminal pages run test test-agents test-pages test-browser test-desktop screenshots install bench soak lint fmt clean help \
+	check-go deps-run deps-test fmt-check vet cross unit
 
-## build: compile bin/countersign and, on Linux, bin/countersign-init (the default)
-build: check-go bin/countersign $(INIT)
+## build: compile the desk, the command line, the tray helper and, on Linux, the init into bin/ (the default)
+build: build-terminal bin/countersign-desk bin/countersign-tray
 
-bin/countersign: $(SOURCES)
-	@echo "== build: $@ (about a minute the first time)"
+build-terminal: check-go bin/countersign $(INIT)
+
+# $(call go-build,OUTPUT,PACKAGE,FLAGS)
+define go-build
+	@echo "== build: $(1) (the first time takes a minute or two)"
 	@mkdir -p bin
-	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w$(TAG:v%= -X main.version=%)' -o $@ ./cmd/countersign 2> >(tee bin/build.log >&2) || \
+	@go build -trimpath -buildvcs=$(VCS) -ldflags '-s -w$(TAG:v%= -X main.version=%)' $(3) -o $(1) $(2) 2> >(tee bin/build.log >&2) || \
 	    { ! grep -qE 'dial tcp|lookup |x509:|proxyconnect' bin/build.log || \
 	      echo "build: Go could not fetch its modules: is this machine online? Behind a proxy, set HTTPS_PROXY or GOPROXY." >&2; exit 1; }
+	@touch $(1)
+endef
+
+bin/countersign: export CGO_ENABLED = 0
+bin/countersign: $(SOURCES) $(PAGES)
+	$(call go-build,$@,./cmd/countersign)
+
+bin/countersign-desk: export CGO_ENABLED = 1
+bin/countersign-desk: main.go $(SOURCES) $(call sources,app) $(PAGES)
+	$(call go-build,$@,.,-tags $(DESK_TAGS))
+
+bin/countersign-tray: export CGO_ENABLED = 1
+bin/countersign-tray: $(SOURCES) $(call sources,app)
+	$(call go-build,$@,./cmd/countersign-tray)
+
+# The pages of the window, embedded into the programs.
+pages: $(PAGES)
+
+$(PAGES): $(PAGE_SOURCES) frontend/node_modules/.package-lock.json
+	@echo "== build: the pages"; mkdir -p bin
+	@cd frontend && npm run --silent build >../bin/pages.log 2>&1 || { cat ../bin/pages.log >&2; exit 1; }
+	@touch $@
+
+frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json
+	@echo "== build: fetching what the pages are built with (once)"
+	@mkdir -p bin
+	@cd frontend && npm ci --no-audit --no-fund --loglevel=error >../bin/npm.log 2>&1 || { cat ../bin/npm.log >&2; exit 1; }
 	@touch $@
 
 bin/countersign-init: Makefile $(wildcard backend/sandbox/init/*)
@@ -55,12 +91,38 @@ bin/countersign-init: Makefile $(wildcard backend/sandbox/init/*)
 	 CC=$$cc sh backend/sandbox/init/build.sh $@
 	@touch $@
 
-## run: install what is missing, build, and start the guided demo (without a terminal: the demo that needs no person)
+## run: install what is missing, build, and open the desk with a demo agent that waits for you in it (without a display: in the terminal)
 run: check-go deps-run build
-	@if [ -t 0 ]; then exec bin/countersign demo; else exec bin/countersign demo --headless; fi
+	@if [ -t 0 ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec bin/countersign demo; else exec bin/countersign demo --headless; fi
+
+## install: install what was built for this account (PREFIX, default ~/.local), with the desktop entry and the links it opens
+install: build
+	@build/linux/install.sh
 
 ## test: install what is missing, build, and run every check and test; ends with the skips and the counts
-test: check-go deps-test build fmt-check vet cross $(if $(filter no,$(LINT)),,lint) unit
+test: check-go deps-test build fmt-check vet cross $(if $(filter no,$(LINT)),,lint) test-pages unit test-browser test-desktop
+
+## test-pages: the types and the logic of the pages
+test-pages: $(PAGES)
+	@echo "== test-pages"
+	@cd frontend && npm run --silent check && npm test --silent
+
+## test-browser: the pages in a real browser against a real core
+test-browser: build
+	@echo "== test-browser"
+	@mkdir -p bin/test && go build -o bin/test/claude ./test/agent
+	@cd frontend && npm run --silent e2e
+
+## test-desktop: the real window with tray, notifications and keyring on a screen of its own
+test-desktop: build
+	@echo "== test-desktop"
+	@mkdir -p bin/test && go build -o bin/test/claude ./test/agent
+	@go test -tags window -json -count=1 -timeout 20m ./test/desktop/... | go run ./build/testsummary -label test-desktop -allow-none
+
+## screenshots: take pictures of window, tray and notification in both themes and languages (docs/screenshots)
+screenshots: check-go deps-test build
+	@mkdir -p bin/test && go build -o bin/test/claude ./test/agent
+	@COUNTERSIGN_SCREENSHOTS=$(CURDIR)/docs/screenshots go test -tags window -count=1 -timeout 20m -run '^TestScreenshots$$' ./test/desktop/...
 
 ## test-agents: drive the real Claude Code against a scripted model (installs it with npm into the cache, once)
 test-agents: check-go deps-test build
@@ -93,9 +155,9 @@ $(LINTER):
 fmt: check-go
 	@gofmt -w .
 
-## clean: remove what was built (the caches of Go, of the linter and of the agents stay: see CACHE)
+## clean: remove what was built (the caches of Go, of npm, of the linter and of the agents stay: see CACHE)
 clean:
-	@rm -rf bin
+	@rm -rf bin frontend/node_modules frontend/dist/assets frontend/dist/index.html
 
 ## help: list the targets
 help:
@@ -118,15 +180,18 @@ fmt-check:
 vet:
 	@echo "== vet"
 	@go vet ./...
-	@go vet -tags agents ./test/...
+	@go vet -tags $(DESK_TAGS) . ./app/...
+	@go vet -tags agents,window ./test/...
 
-# No cgo, as in a release: the command must build for every system from any of them. vet type-checks the tests too.
+# No cgo, as in a release: the command must build for every system from any of them; the window and the tray need a C compiler
+# for macOS, so there only their pure part is checked. vet type-checks the tests too.
 cross:
 	@for platform in $(PLATFORMS); do \
 	    echo "== vet and build for $$platform"; \
 	    export CGO_ENABLED=0 GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
 	    go vet ./...; \
 	    go build -o /dev/null ./cmd/...; \
+	    [ $$GOOS != windows ] || go build -tags $(DESK_TAGS) -o /dev/null .; \
 	done
 
 # -count=1: these tests look at the machine (namespaces, keyring, kernel), so an old result proves nothing.

@@ -77,7 +77,7 @@ var rules = []row{
 		pkg: "backend/desk",
 		may: []string{"backend/pathid", "backend/capability", "backend/policy", "backend/approval", "backend/sandbox", "backend/winlock",
 			"backend/tools", "backend/state", "backend/config", "backend/wire", "github.com/google/uuid",
-			"github.com/pelletier/go-toml/v2", "golang.org/x/sys/..."},
+			"github.com/pelletier/go-toml/v2", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/..."},
 		tests: []string{"backend/approval/approvaltest", "backend/sandbox/...", "backend/server"},
 		why:   "the only joiner: every use case is here, and nobody else may tie two of these together",
 	},
@@ -112,6 +112,10 @@ var rules = []row{
 		why:   "what the window may ask: the core's actions and its own few; no window library, so that it is tested without one",
 	},
 	{
+		pkg: "app/mark",
+		why: "a leaf: it computes pictures",
+	},
+	{
 		pkg: "app/tray",
 		may: []string{"app/i18n", "backend/sandbox"},
 		why: "what stands in the tray, and the process that shows it; it knows no desk (backend/sandbox: the only starter of processes)",
@@ -124,9 +128,9 @@ var rules = []row{
 	{
 		pkg: "app",
 		may: []string{"app/...", "frontend", "backend/core", "backend/desk", "backend/wire", "backend/config", "backend/agents/...",
-			"github.com/wailsapp/wails/v2/...", "github.com/google/uuid", "golang.org/x/sys/..."},
+			"github.com/wailsapp/wails/v2/...", "github.com/godbus/dbus/v5", "github.com/google/uuid", "golang.org/x/sys/..."},
 		tests: []string{"backend/..."},
-		why:   "the only joiner of the window: what its parts need of each other passes here",
+		why:   "the only joiner of the window: what its parts need of each other passes here (godbus: what the desktop offers is asked on the session bus before there is a window)",
 	},
 	{
 		pkg: ".",
@@ -135,8 +139,13 @@ var rules = []row{
 	},
 	{
 		pkg: "cmd/countersign-tray",
-		may: []string{"app/tray", "github.com/getlantern/systray"},
+		may: []string{"app/tray", "app/mark", "github.com/getlantern/systray"},
 		why: "the tray helper shows what it is told: no desk, no socket",
+	},
+	{
+		pkg: "build/icons",
+		may: []string{"app/mark"},
+		why: "the program's icon is the tray's mark, drawn by the same code",
 	},
 	{
 		pkg: "build/wiretypes",
@@ -164,8 +173,8 @@ var rules = []row{
 	{
 		pkg:   "test/...",
 		tests: []string{"backend/...", "cmd/...", "test/..."},
-		may:   []string{"backend/wire", "test/..."},
-		why:   "tests of the whole see the program as its users do, and may look inside to check what was kept",
+		may:   []string{"backend/wire", "backend/config", "test/...", "github.com/google/uuid"},
+		why:   "tests of the whole see the program as its users do, and may look inside to check what was kept (backend/config: where a client finds the desk)",
 	},
 }
 

@@ -98,7 +98,8 @@ func (r *Registry) prepare(p *Proposal) error {
 	q.Version, q.State = 1, QuestionOpen
 	q.Session, q.Execution, q.Call, q.Agent, q.Tool = c.Session, c.Execution, c.ID, c.Agent, c.Tool
 	q.Reason, q.CreatedAt = c.Verdict.Reason, now
-	q.Outcome, q.Offer, q.Comment, q.Answerer, q.Through, q.ClosedAt = "", 0, "", "", "", time.Time{}
+	q.Outcome, q.Offer, q.Comment, q.Answerer, q.Through = "", 0, "", "", ""
+	q.ShownAt, q.ClosedAt = time.Time{}, time.Time{}
 	if q.ID == "" {
 		q.ID = r.ids.next(now)
 	}
@@ -150,6 +151,8 @@ func checkQuestion(q *Question) error {
 		return fmt.Errorf("%w: prompt and detail are longer than %d bytes", ErrInvalidQuestion, MaxDetail)
 	case !normalJSON(&q.Detail):
 		return fmt.Errorf("%w: detail is not JSON", ErrInvalidQuestion)
+	case !q.HoldUntil.IsZero() && (q.ExpiresAt.IsZero() || q.ExpiresAt.After(q.HoldUntil)):
+		return fmt.Errorf("%w: it would stay open when its client is gone", ErrInvalidQuestion)
 	case len(q.Offers) == 0 || len(q.Offers) > MaxOffers:
 		return fmt.Errorf("%w: %d offers", ErrInvalidQuestion, len(q.Offers))
 	}

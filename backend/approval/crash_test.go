@@ -21,7 +21,7 @@ func TestCrash(t *testing.T) {
 		return tx.Put("rules", "r", o.Rules)
 	}
 	type subject struct {
-		waiting, other, allowed, running, released approval.Admission
+		waiting, unseen, other, allowed, running, released approval.Admission
 	}
 	for _, tt := range []struct {
 		name string
@@ -63,6 +63,23 @@ func TestCrash(t *testing.T) {
 			if errors.Is(err, approval.ErrExpired) {
 				err = nil
 			}
+			return events, err
+		}},
+		{"show", func(d *desk, s subject) ([]approval.Event, error) {
+			_, events, err := d.Shown(s.unseen.Question.ID, 1)
+			return events, err
+		}},
+		{"late showing", func(d *desk, s subject) ([]approval.Event, error) {
+			d.clock.Set(start.Add(approval.DefaultWait))
+			_, events, err := d.Shown(s.unseen.Question.ID, 1)
+			if errors.Is(err, approval.ErrExpired) {
+				err = nil
+			}
+			return events, err
+		}},
+		{"extend", func(d *desk, s subject) ([]approval.Event, error) {
+			d.clock.Set(start.Add(time.Minute))
+			_, events, err := d.Extend(s.waiting.Question.ID, 1, owner)
 			return events, err
 		}},
 		{"redeem", func(d *desk, s subject) ([]approval.Event, error) {
@@ -126,6 +143,7 @@ func TestCrash(t *testing.T) {
 				d := newDesk()
 				var s subject
 				s.waiting, s.other = d.ask(t, "waiting"), d.ask(t, "other")
+				s.unseen = d.admit(t, proposal("unseen", "sha256:unseen", policy.Ask))
 				s.allowed = d.admit(t, proposal("allowed", "sha256:1", policy.Allow))
 				s.running = d.admit(t, proposal("running", "sha256:1", policy.Allow))
 				s.released = d.admit(t, proposal("released", "sha256:1", policy.Allow))
@@ -234,6 +252,7 @@ func TestRepeatedTransactions(t *testing.T) {
 	if back := d.admit(t, proposal("", "sha256:1", policy.Ask)); back.Call.ID != a.Call.ID {
 		t.Error("the lost client did not find its call")
 	}
+	d.shown(t, a)
 	result, events, err := d.Reply(replyTo(a, "k1"), nil)
 	if err != nil || !result.Applied || len(events) != 2 {
 		t.Errorf("%+v, %d events, %v", result, len(events), err)

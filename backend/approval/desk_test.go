@@ -77,9 +77,24 @@ func (d *desk) admit(t fataler, p approval.Proposal) approval.Admission {
 	return a
 }
 
+// ask admits a call that asks, and the owner looks at its card.
 func (d *desk) ask(t fataler, toolCall string) approval.Admission {
 	t.Helper()
-	return d.admit(t, proposal(toolCall, "sha256:"+toolCall, policy.Ask))
+	a := d.admit(t, proposal(toolCall, "sha256:"+toolCall, policy.Ask))
+	if a.Question != nil && a.Question.State == approval.QuestionOpen {
+		d.shown(t, a)
+	}
+	return a
+}
+
+// shown has had the card of an admission in front of the owner since ShownDelay ago: the clock stands where it stood.
+func (d *desk) shown(t fataler, a approval.Admission) {
+	t.Helper()
+	d.clock.Advance(-approval.ShownDelay)
+	defer d.clock.Advance(approval.ShownDelay)
+	if _, _, err := d.Shown(a.Question.ID, a.Question.Version); err != nil {
+		t.Fatalf("shown: %v", err)
+	}
 }
 
 func (d *desk) call(t fataler, id string) approval.Call {
@@ -91,9 +106,10 @@ func (d *desk) call(t fataler, id string) approval.Call {
 	return c
 }
 
-// allow answers question q of an admission with its first offer.
+// allow has the owner look at the card of an admission and take its first offer.
 func (d *desk) allow(t fataler, a approval.Admission, command string) {
 	t.Helper()
+	d.shown(t, a)
 	if _, _, err := d.Reply(replyTo(a, command), nil); err != nil {
 		t.Fatalf("reply: %v", err)
 	}

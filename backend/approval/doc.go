@@ -12,6 +12,9 @@
 // whatever capabilities another kind of principal may carry; whether a terminal may speak for the owner is decided
 // before, in desk.
 //
+// An allow is taken only for a card that was put in front of the owner (Shown), and no answer within ShownDelay of the
+// first time: no surface can answer what nobody can have read.
+//
 // # Buckets
 //
 //	calls           call id                          Call

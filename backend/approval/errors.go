@@ -1,6 +1,10 @@
 package approval
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
 
 // Error is a refusal of this package: a code for screens and programs, and a sentence for logs. The variables below
 // are its only values; compare with errors.Is.
@@ -59,6 +63,12 @@ var (
 	ErrInvalidOffer = &Error{code: "invalid_offer", text: "no such offer was made"}
 	// ErrCommentTooLong: the comment is longer than MaxComment.
 	ErrCommentTooLong = &Error{code: "comment_too_long", text: "the comment is too long"}
+	// ErrNotShown: the card was never put in front of the owner, so nobody can have read what would be allowed.
+	ErrNotShown = &Error{code: "not_shown", text: "the card was never shown"}
+	// ErrTooSoon: the card was first shown less than ShownDelay ago; what was pressed was meant for something else.
+	ErrTooSoon = &Error{code: "too_soon", text: "the card was shown only just now"}
+	// ErrCannotExtend: the client itself waits no longer than the question already does.
+	ErrCannotExtend = &Error{code: "cannot_extend", text: "the client itself waits no longer"}
 	// ErrNotSaved: the rule of the offer could not be saved, so the answer was not applied. The question stays open.
 	ErrNotSaved = &Error{code: "rule_not_saved", text: "the rule could not be saved; the answer was not applied"}
 	// ErrExpired: nobody answered in time, or the allow was not redeemed in time.
@@ -92,7 +102,7 @@ func Errors() []*Error {
 		ErrInvalidCall, ErrInvalidQuestion, ErrArgsTooLarge, ErrIdentityMissing, ErrMismatch, ErrTooMany,
 		ErrTooManyRepeats,
 		ErrInvalidCommand, ErrCommandReused, ErrNotOwner, ErrUnknownQuestion, ErrStaleVersion, ErrInvalidOffer,
-		ErrCommentTooLong, ErrNotSaved, ErrExpired, ErrCancelled, ErrOriginGone, ErrAnsweredInAgent,
+		ErrCommentTooLong, ErrNotShown, ErrTooSoon, ErrCannotExtend, ErrNotSaved, ErrExpired, ErrCancelled, ErrOriginGone, ErrAnsweredInAgent,
 		ErrUnknownCall, ErrNotAllowed, ErrAlreadyRedeemed, ErrInvalidOutcome, ErrDamaged,
 	}
 }
@@ -108,6 +118,25 @@ func (e *AlreadyAnswered) Error() string { return "already answered: " + e.Outco
 
 // Code returns "already_answered".
 func (e *AlreadyAnswered) Code() string { return "already_answered" }
+
+// TooSoonError says how long the answer comes too soon. It is an ErrTooSoon.
+type TooSoonError struct{ Wait time.Duration }
+
+// Error names the wait.
+func (e *TooSoonError) Error() string {
+	return ErrTooSoon.text + ": answers count in " + e.Wait.String()
+}
+
+// Code returns "too_soon".
+func (e *TooSoonError) Code() string { return ErrTooSoon.code }
+
+// Args returns the wait in milliseconds, rounded up.
+func (e *TooSoonError) Args() map[string]string {
+	return map[string]string{"wait_ms": strconv.FormatInt((e.Wait + time.Millisecond - 1).Milliseconds(), 10)}
+}
+
+// Unwrap returns ErrTooSoon.
+func (e *TooSoonError) Unwrap() error { return ErrTooSoon }
 
 // TransitionError is a step that the table above Next does not have. Nothing was changed.
 type TransitionError struct {

@@ -21,6 +21,7 @@ type modelCall struct {
 	outcome                       approval.CallOutcome
 	answer                        string // outcome of the question, "" while it is open
 	deadline, decided             time.Time
+	shown, hold                   time.Time // of the question
 	started                       bool
 }
 
@@ -114,6 +115,9 @@ func (m *model) admitAny(t *rapid.T) {
 		p.Question.ExpiresAt = time.Time{}
 		if wait := rapid.SampledFrom([]int{0, 10, 300}).Draw(t, "wait"); wait > 0 {
 			p.Question.ExpiresAt = m.clock.Now().Add(time.Duration(wait) * time.Second)
+			if hold := rapid.SampledFrom([]int{-1, 0, 60, 900}).Draw(t, "hold"); hold >= 0 {
+				p.Question.HoldUntil = p.Question.ExpiresAt.Add(time.Duration(hold) * time.Second)
+			}
 		}
 	}
 	var a approval.Admission
@@ -142,6 +146,7 @@ func (m *model) admitAny(t *rapid.T) {
 		switch outcome {
 		case policy.Ask:
 			c.question, c.state, c.deadline = a.Question.ID, approval.CallWaiting, p.Question.ExpiresAt
+			c.hold = p.Question.HoldUntil
 		case policy.Allow:
 			m.allowed(c)
 		default:
@@ -151,8 +156,8 @@ func (m *model) admitAny(t *rapid.T) {
 	})
 }
 
-// answerWant is what an answer to c is told before its own content matters.
-func (m *model) answerWant(c *modelCall, version int) string {
+// touchWant is what a showing of c, or an answer to it, is told first.
+func (m *model) touchWant(c *modelCall, version int) string {
 	switch {
 	case c.answer == approval.AnswerAllow, c.answer == approval.AnswerDeny:
 		return "already_answered"
@@ -166,6 +171,63 @@ func (m *model) answerWant(c *modelCall, version int) string {
 	return ""
 }
 
+// answerWant is what an answer to c is told before its own content matters.
+func (m *model) answerWant(c *modelCall, version int, allows bool) string {
+	now := m.clock.Now()
+	seen := !c.shown.IsZero() && !c.shown.After(now)
+	switch want := m.touchWant(c, version); {
+	case want != "":
+		return want
+	case !seen && allows:
+		return "not_shown"
+	case seen && now.Before(c.shown.Add(approval.ShownDelay)):
+		return "too_soon"
+	}
+	return ""
+}
+
+func (m *model) showAny(t *rapid.T) {
+	c := m.pickAsked(t)
+	version := rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "version")
+	want := m.touchWant(c, version)
+	var first time.Time
+	m.guard(t, "show", func() (err error) { first, _, err = m.Shown(c.question, version); return err }, want, func() {
+		now := m.clock.Now()
+		switch {
+		case want == "expired" && c.answer == "":
+			m.end(c, approval.OutcomeExpired)
+		case want == "":
+			if c.shown.IsZero() || c.shown.After(now) {
+				c.shown = now
+			}
+			if !first.Equal(c.shown) {
+				t.Fatalf("shown at %v, want %v", first, c.shown)
+			}
+		}
+	})
+}
+
+func (m *model) extendAny(t *rapid.T) {
+	c := m.pickAsked(t)
+	version := rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "version")
+	want := m.touchWant(c, version)
+	if want == "" && !c.hold.IsZero() && !c.deadline.Before(c.hold) {
+		want = "cannot_extend"
+	}
+	m.guard(t, "extend", func() error { _, _, err := m.Extend(c.question, version, owner); return err }, want, func() {
+		until := m.clock.Now().Add(approval.DefaultWait)
+		if !c.hold.IsZero() && until.After(c.hold) {
+			until = c.hold
+		}
+		switch {
+		case want == "expired" && c.answer == "":
+			m.end(c, approval.OutcomeExpired)
+		case want == "" && !c.deadline.IsZero() && until.After(c.deadline):
+			c.deadline = until
+		}
+	})
+}
+
 func (m *model) replyAny(t *rapid.T) {
 	c := m.pickAsked(t)
 	cmd := approval.ReplyCommand{
@@ -176,7 +238,7 @@ func (m *model) replyAny(t *rapid.T) {
 	fails := rapid.IntRange(0, 4).Draw(t, "save fails") == 0
 	what := fmt.Sprint("reply ", c.question, cmd.Version, cmd.Offer)
 	before, known := m.commands[cmd.CommandID]
-	want := m.answerWant(c, cmd.Version)
+	want := m.answerWant(c, cmd.Version, true)
 	switch {
 	case known && before != what:
 		want = "command_reused"
@@ -214,7 +276,7 @@ func (m *model) rejectAny(t *rapid.T) {
 	}
 	what := fmt.Sprint("reject ", c.question, cmd.Version, cmd.StopTurn)
 	before, known := m.commands[cmd.CommandID]
-	want := m.answerWant(c, cmd.Version)
+	want := m.answerWant(c, cmd.Version, false)
 	switch {
 	case known && before != what:
 		want = "command_reused"
@@ -396,6 +458,9 @@ func (m *model) check(t *rapid.T) {
 			continue
 		}
 		q, err := m.Question(c.question)
+		if c.answer == "" && (!q.ShownAt.Equal(c.shown) || !q.ExpiresAt.Equal(c.deadline)) {
+			t.Fatalf("%s: shown at %v and open until %v, want %v and %v", key, q.ShownAt, q.ExpiresAt, c.shown, c.deadline)
+		}
 		if err != nil || q.Outcome != c.answer || (q.State == approval.QuestionOpen) != (c.answer == "") {
 			t.Fatalf("%s: question %s(%s), %v, want %q", key, q.State, q.Outcome, err, c.answer)
 		}
@@ -418,6 +483,8 @@ func TestModel(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"":             m.check,
 			"admit":        m.admitAny,
+			"show":         m.showAny,
+			"extend":       m.extendAny,
 			"reply":        m.replyAny,
 			"reject":       m.rejectAny,
 			"use":          m.useAny,
@@ -432,8 +499,8 @@ func TestModel(t *testing.T) {
 				}
 			},
 			"clock": func(t *rapid.T) {
-				seconds := rapid.SampledFrom([]int{-30, -1, 1, 5, 30, 60, 300}).Draw(t, "seconds")
-				m.clock.Advance(time.Duration(seconds) * time.Second)
+				ms := rapid.SampledFrom([]int{-30_000, -1_000, 200, 500, 1_000, 5_000, 30_000, 60_000, 300_000}).Draw(t, "milliseconds")
+				m.clock.Advance(time.Duration(ms) * time.Millisecond)
 			},
 		})
 	})

@@ -81,6 +81,40 @@ func (r *Registry) Calls(session string, limit int) ([]Call, error) {
 	return out, err
 }
 
+// Recent returns the newest calls of all sessions, newest first, at most limit. It looks at the key of every call, and
+// reads only those that it returns.
+func (r *Registry) Recent(limit int) ([]Call, error) {
+	var out []Call
+	err := r.view(func(t *txn) error {
+		out = nil
+		var newest []string // time NUL id
+		keep := func() {
+			slices.Sort(newest)
+			newest = newest[:max(min(len(newest), limit), 0)]
+		}
+		err := t.Each(BucketSessionCalls, "", func(key string, _ json.RawMessage) error {
+			_, rest, _ := strings.Cut(key, separator)
+			if newest = append(newest, rest); len(newest) > 2*limit {
+				keep()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		keep()
+		for _, key := range newest {
+			c, err := t.call(lastPart(key))
+			if err != nil {
+				return damaged(err)
+			}
+			out = append(out, *c)
+		}
+		return nil
+	})
+	return out, err
+}
+
 func (r *Registry) view(fn func(*txn) error) error {
 	return r.store.View(func(tx Tx) error { return fn(&txn{Tx: tx, now: r.now(), ttl: r.ttl}) })
 }

@@ -314,6 +314,22 @@ func TestCallsNewestFirst(t *testing.T) {
 	if diff := cmp.Diff([]string{"c4", "c3", "c2"}, got); diff != "" {
 		t.Error(diff)
 	}
+	other := proposal("other", "sha256:1", policy.Deny)
+	other.Call.Session = "s0"
+	d.admit(t, other)
+	for limit, want := range map[int][]string{0: nil, 1: {"other"}, 3: {"other", "c4", "c3"}, 9: {"other", "c4", "c3", "c2", "c1", "c0"}} {
+		calls, err := d.Recent(limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		for _, c := range calls {
+			got = append(got, c.ToolCall)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the newest %d of all sessions:\n%s", limit, diff)
+		}
+	}
 	for session, limit := range map[string]int{"s": 5, "s1": 0, "": 5, "s2": 5} {
 		if calls, err := d.Calls(session, limit); err != nil || len(calls) != 0 {
 			t.Errorf("Calls(%q, %d): %d, %v", session, limit, len(calls), err)

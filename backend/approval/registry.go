@@ -15,10 +15,11 @@ const (
 
 // Times.
 const (
-	DefaultWait      = 300 * time.Second  // expiry of a question when the client says nothing else
-	DefaultAllowTTL  = 60 * time.Second   // an allow that is not redeemed within it expires
-	ClockTolerance   = 2 * time.Second    // how far a decision may seem to lie in the future
-	CommandRetention = 7 * 24 * time.Hour // how long the result of an answer can be asked for again by its command id
+	DefaultWait      = 300 * time.Second      // expiry of a question when the client says nothing else
+	ShownDelay       = 500 * time.Millisecond // from the first showing of a card to the first answer it takes
+	DefaultAllowTTL  = 60 * time.Second       // an allow that is not redeemed within it expires
+	ClockTolerance   = 2 * time.Second        // how far a decision may seem to lie in the future
+	CommandRetention = 7 * 24 * time.Hour     // how long the result of an answer can be asked for again by its command id
 )
 
 // Options are the settings of a Registry.

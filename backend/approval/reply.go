@@ -52,6 +52,7 @@ func (r *Registry) Reply(cmd ReplyCommand, save func(Tx, Question, Offer) error)
 		id: cmd.CommandID, question: cmd.Question, version: cmd.Version, comment: cmd.Comment, by: cmd.Answerer,
 		digest: fingerprint("reply", cmd.Question, strconv.Itoa(cmd.Version), strconv.Itoa(cmd.Offer), cmd.Comment,
 			cmd.Answerer.ID),
+		allows: true,
 	}
 	return r.answer(a, func(t *txn, q *Question, c *Call) error {
 		offer, ok := offered(q, cmd.Offer)
@@ -91,6 +92,7 @@ type answer struct {
 	id, question, comment, digest string
 	version                       int
 	by                            policy.Authority
+	allows                        bool
 }
 
 // stored is the record of an applied command.
@@ -136,6 +138,9 @@ func (r *Registry) answer(a answer, apply func(*txn, *Question, *Call) error) (A
 		if a.version != q.Version {
 			return ErrStaleVersion
 		}
+		if err := t.read(q, a.allows); err != nil {
+			return err
+		}
 		if err := apply(t, q, c); err != nil {
 			return err
 		}
@@ -154,10 +159,30 @@ func (r *Registry) answer(a answer, apply func(*txn, *Question, *Call) error) (A
 	return result, events, nil
 }
 
+// read refuses an answer that nobody can have read the card for: a press that was meant for something else must not
+// allow. A denial is always safe, so it needs no showing; right after one it is refused too, because then it answers what
+// stood there before. A showing that lies in the future means that the clock was set back: it counts as none, and the
+// card is to be shown again.
+func (t *txn) read(q *Question, allows bool) error {
+	since := t.now.Sub(q.ShownAt)
+	switch unknown := q.ShownAt.IsZero() || since < 0; {
+	case unknown && allows:
+		return ErrNotShown
+	case unknown, since >= ShownDelay:
+		return nil
+	}
+	return &TooSoonError{Wait: ShownDelay - since}
+}
+
+// mayAnswer reports whether an authority may answer. Its kind is looked at too: no list of capabilities makes an agent an
+// owner.
+func mayAnswer(by policy.Authority) bool {
+	return by.Kind == policy.PrincipalOwner && by.Has(policy.CapApprovalAnswer)
+}
+
 func (a answer) check() error {
 	switch {
-	// The kind is looked at too: no list of capabilities makes an agent an owner.
-	case a.by.Kind != policy.PrincipalOwner || !a.by.Has(policy.CapApprovalAnswer):
+	case !mayAnswer(a.by):
 		return ErrNotOwner
 	case a.id == "" || len(a.id) > MaxName:
 		return ErrInvalidCommand

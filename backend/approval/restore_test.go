@@ -53,6 +53,7 @@ func TestRestore(t *testing.T) {
 	wantCode(t, err, "already_redeemed")
 	_, _, err = d.Finish(running.Call.ID, approval.Finish{Outcome: approval.OutcomeDone})
 	wantCode(t, err, "invalid_transition")
+	d.shown(t, open)
 	if _, _, err := d.Reply(replyTo(open, "k1"), nil); err != nil {
 		t.Errorf("the restored wait is not answered: %v", err)
 	}

@@ -165,6 +165,8 @@ type Question struct {
 	Offers    []Offer         `json:"offers"`
 	CreatedAt time.Time       `json:"created_at"`
 	ExpiresAt time.Time       `json:"expires_at,omitzero"` // zero: never
+	HoldUntil time.Time       `json:"hold_until,omitzero"` // the client itself waits no longer; zero: as long as it takes
+	ShownAt   time.Time       `json:"shown_at,omitzero"`   // when its card was first shown (Shown); zero: not yet
 
 	// Set when closed.
 	Outcome  string    `json:"outcome,omitempty"` // "allow", "deny", or the CallOutcome that closed it
@@ -177,14 +179,15 @@ type Question struct {
 
 // The frames of an Event.
 const (
-	FrameAsked  = "question.asked"
-	FrameClosed = "question.closed"
-	FrameCall   = "call.updated"
+	FrameAsked   = "question.asked"
+	FrameUpdated = "question.updated" // shown or extended; what is asked stays as it is
+	FrameClosed  = "question.closed"
+	FrameCall    = "call.updated"
 )
 
 // Event is something that was committed and is now to be published. Events are returned in commit order.
 type Event struct {
-	Frame    string    // "question.asked", "question.closed", "call.updated"
+	Frame    string    // one of the frames above
 	Call     *Call     // the call as committed, when the frame is about a call
 	Question *Question // the question as committed, when the frame is about a question
 }

@@ -91,6 +91,9 @@ func (d *Desk) Do(ctx context.Context, caller Caller, req wire.Request, files []
 		code := "capability_denied"
 		if authority.Kind == policy.PrincipalPaired {
 			code = "presence_required" // the owner's account, without the owner shown to be there
+			if d.window.isOpen() {
+				code = "window_open" // where nothing that is typed could show it
+			}
 		}
 		return d.failure(req, &wire.Error{Code: code, Args: map[string]string{"action": req.Action, "capability": string(a.Capability)}})
 	}

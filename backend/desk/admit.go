@@ -31,6 +31,7 @@ type prepared struct {
 	facts     *policy.Facts
 	input     policy.Input
 	snapshots []winlock.Snapshot
+	runs      []runFile
 }
 
 // admit decides a proposed call, stores it, and tells where it stands. The same admission key with the same proposal
@@ -49,6 +50,11 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 	if err != nil {
 		return wire.CallStatus{}, err
 	}
+	return d.admitTo(ctx, x, s, in)
+}
+
+// admitTo is admit for a session that is known already.
+func (d *Desk) admitTo(ctx context.Context, x *exchange, s Session, in wire.AdmitCall) (wire.CallStatus, error) {
 	unlock := d.lockSession(s.ID)
 	defer unlock()
 	// Looked at once it is this call's turn: meanwhile the session may have been paused, or its mode changed.
@@ -78,6 +84,10 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 		return d.settle(stored)
 	}
 
+	// Asked here too, so that nothing is looked up in vain.
+	if err := d.store.View(d.refusePaused); err != nil {
+		return wire.CallStatus{}, err
+	}
 	p, err := d.prepare(s, in)
 	if err != nil {
 		return wire.CallStatus{}, err
@@ -95,7 +105,7 @@ func (d *Desk) admit(ctx context.Context, x *exchange, in wire.AdmitCall) (wire.
 	p.call.Verdict = verdict
 	p.call.Digest = binding(p.call)
 
-	proposal := approval.Proposal{Call: p.call}
+	proposal := approval.Proposal{Call: p.call, Also: d.refusePaused}
 	if verdict.Outcome == policy.Ask {
 		q := d.question(s, p, verdict, in)
 		proposal.Question = &q
@@ -153,7 +163,8 @@ func (d *Desk) prepare(s Session, in wire.AdmitCall) (prepared, error) {
 			return prepared{}, err
 		}
 	}
-	preconditions, err := json.Marshal(preconditions{Files: p.snapshots, Runs: runFiles(d.platform, d.fsys, facts, root.Path, s.Roots)})
+	p.runs = runFiles(d.platform, d.fsys, facts, root.Path, s.Roots)
+	preconditions, err := json.Marshal(preconditions{Files: p.snapshots, Runs: p.runs})
 	if err != nil {
 		return prepared{}, err
 	}

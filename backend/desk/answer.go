@@ -31,6 +31,26 @@ func (d *Desk) reject(_ context.Context, x *exchange, in wire.QuestionReject) (w
 	return wire.AnswerResult{Applied: result.Applied, Outcome: result.Outcome, Version: result.Version}, err
 }
 
+// questionShown notes that a card was put in front of the owner, and says from when on an answer to it counts.
+func (d *Desk) questionShown(_ context.Context, _ *exchange, in wire.QuestionShown) (wire.ShownResult, error) {
+	at, events, err := d.calls.Shown(in.ID, in.Version)
+	d.publish(events)
+	if err != nil {
+		return wire.ShownResult{}, err
+	}
+	return wire.ShownResult{ShownAt: at, AnswersAt: at.Add(approval.ShownDelay)}, nil
+}
+
+// extendQuestion gives the owner more time, as far as the client waits.
+func (d *Desk) extendQuestion(_ context.Context, x *exchange, in wire.ExtendQuestion) (wire.Question, error) {
+	q, events, err := d.calls.Extend(in.ID, in.Version, x.authority)
+	d.publish(events)
+	if err != nil {
+		return wire.Question{}, err
+	}
+	return wireQuestion(q), nil
+}
+
 func (d *Desk) listQuestions(_ context.Context, _ *exchange, in wire.ListQuestions) (wire.Questions, error) {
 	// The seq is read before the list: a change in between is seen twice, never missed.
 	epoch, seq := d.frames.Epoch(), d.frames.Seq()
@@ -83,9 +103,19 @@ func (d *Desk) listCalls(_ context.Context, _ *exchange, in wire.ListCalls) (wir
 	}
 	epoch, seq := d.frames.Epoch(), d.frames.Seq()
 	out := wire.Calls{Calls: []wire.Call{}, Epoch: epoch, Seq: seq}
-	calls, err := d.calls.Calls(in.Session, limit)
+	read := d.calls.Recent
+	if in.Session != "" {
+		read = func(limit int) ([]approval.Call, error) { return d.calls.Calls(in.Session, limit) }
+	}
+	calls, err := read(limit)
+	size := 0
 	for _, c := range calls {
-		out.Calls = append(out.Calls, wireCall(c))
+		shown := wireCall(c)
+		// The newest are listed, as many as fit into one message.
+		if size += len(shown.Args) + briefBytes; size > maxListedBytes {
+			break
+		}
+		out.Calls = append(out.Calls, shown)
 	}
 	return out, err
 }
@@ -140,13 +170,4 @@ func (d *Desk) listRules(_ context.Context, _ *exchange, in wire.ListPermissionR
 	set := policy.RuleSet{Rules: slices.Clone(d.global.Rules), Unreadable: slices.Clone(d.global.Unreadable)}
 	err := d.addStoredRules(&set, "")
 	return wire.PermissionRules{Rules: set.Rules, Unreadable: set.Unreadable}, err
-}
-
-// resume lifts the pause of a session: only the owner does.
-func (d *Desk) resume(_ context.Context, _ *exchange, in wire.ResumeSession) (wire.Empty, error) {
-	s, ok := d.session(in.Session)
-	if !ok {
-		return wire.Empty{}, unknownSession(in.Session)
-	}
-	return wire.Empty{}, d.setPaused(s, "")
 }

@@ -13,6 +13,11 @@ func (d *Desk) authorityOf(c Caller) (a policy.Authority, below bool) {
 	if c.Surface == SurfaceOwner {
 		return policy.OwnerAuthority(d.identity.Fingerprint()), false
 	}
+	if c.Surface == SurfaceBrowser {
+		return policy.Authority{
+			ID: "browser", Kind: policy.PrincipalPaired, Capabilities: []policy.Capability{policy.CapSessionRead, policy.CapReceiptsRead},
+		}, false
+	}
 	if len(c.Peer.Chain) == 0 {
 		return policy.Authority{}, true // nobody we can name: nothing is open
 	}
@@ -29,7 +34,7 @@ func (d *Desk) authorityOf(c Caller) (a policy.Authority, below bool) {
 	if agent, ok := d.options.Agents.Find(c.Peer.Chain); ok {
 		return policy.AgentAuthority(agent, "unregistered"), true
 	}
-	if d.presence.holds(c, d.options.Binary) {
+	if !d.window.isOpen() && d.presence.holds(c, d.options.Binary) {
 		return policy.OwnerAuthority(d.identity.Fingerprint()), false
 	}
 	// A process of the owner's account without presence: it may look, and it may introduce an agent.
@@ -42,13 +47,14 @@ func (d *Desk) authorityOf(c Caller) (a policy.Authority, below bool) {
 	}, false
 }
 
-// sessionAbove finds the live session whose root process is in the chain, nearest first.
+// sessionAbove finds the live session whose root process is in the chain, nearest first. The desk's own sessions have none:
+// what the core started is not below an agent.
 func (d *Desk) sessionAbove(chain []wire.Process) (Session, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range chain {
 		for _, s := range d.sessions {
-			if s.EndedAt.IsZero() && s.Root.PID == p.PID && s.Root.Start == p.Start {
+			if s.EndedAt.IsZero() && !s.Own && s.Root.PID == p.PID && s.Root.Start == p.Start {
 				return *s, true
 			}
 		}

@@ -14,6 +14,9 @@ const (
 	SurfaceSocket = "socket"
 	// SurfaceOwner is the owner's own window, or the owner in this very process.
 	SurfaceOwner = "owner"
+	// SurfaceBrowser is a browser that came with a link of this desk's command line. It may look; whether the owner or
+	// somebody who saw the link sits in front of it is not known.
+	SurfaceBrowser = "browser"
 )
 
 // Causes of a request's context, by context.Cause: why nobody waits for the answer any more.
@@ -27,9 +30,9 @@ var (
 // Caller is who sent a request, as the server saw it. It is a value of one connection: the same caller asks again and
 // again with the same Connection, and Gone names it once more at the end.
 type Caller struct {
-	Peer       wire.Peer // as the kernel says; for SurfaceOwner the process of the core itself
+	Peer       wire.Peer // as the kernel says; empty for the other surfaces
 	Connection uint64    // counts per core, from 1; 0 for a caller without a connection
-	Surface    string    // SurfaceSocket or SurfaceOwner
+	Surface    string    // SurfaceSocket, SurfaceOwner or SurfaceBrowser
 }
 
 // Subscription is one caller's stream of frames.

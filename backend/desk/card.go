@@ -9,6 +9,7 @@ import (
 
 	"countersign/backend/approval"
 	"countersign/backend/capability"
+	"countersign/backend/pathid"
 	"countersign/backend/policy"
 	"countersign/backend/winlock"
 	"countersign/backend/wire"
@@ -18,12 +19,13 @@ import (
 const maxSays = 4 << 10
 
 // Card is what a person is shown about a call: facts first, the agent's words last. Text in it is untrusted; whoever
-// displays it escapes it.
+// displays it escapes it. Parts count bytes of Command as it stands here; Runs are relative to Cwd where they lie in it.
 type Card struct {
 	Agent     string               `json:"agent"`
 	Verified  bool                 `json:"verified"` // identity checked, or only claimed
 	Program   string               `json:"program"`  // path of the agent's root process
 	PID       int                  `json:"pid"`
+	Chain     []string             `json:"chain"` // names of the processes above the root process, nearest first
 	Project   string               `json:"project"`
 	Tool      string               `json:"tool"`
 	AgentTool string               `json:"agent_tool"`
@@ -33,6 +35,7 @@ type Card struct {
 	Args      json.RawMessage      `json:"args"`
 	Targets   []string             `json:"targets,omitempty"` // files that would be written
 	Files     []winlock.Snapshot   `json:"files,omitempty"`   // the state that was approved
+	Runs      []string             `json:"runs"`              // files of the workspace that it runs, as far as found: bound to what they hold
 	Cwd       string               `json:"cwd"`
 	Effective *capability.Snapshot `json:"effective,omitempty"` // nil: nothing is said about a boundary
 	Boundary  policy.Boundary      `json:"boundary"`
@@ -45,9 +48,10 @@ type Card struct {
 // question opens the question for an ask verdict.
 func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCall) approval.Question {
 	card := Card{
-		Agent: s.Agent, Verified: s.Verified, Program: s.Root.Exe, PID: s.Root.PID, Project: s.Project,
+		Agent: s.Agent, Verified: s.Verified, Program: s.Root.Exe, PID: s.Root.PID, Chain: append([]string{}, s.Above...), Project: s.Project,
 		Tool: p.call.Tool, AgentTool: p.call.AgentTool, Command: p.facts.Command(), Parts: policy.TagParts(p.facts, p.input),
 		Opaque: p.facts.Opaque(), Args: shownArgs(p.call.Args), Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
+		Runs:      shownRuns(d.platform, p.call.Cwd, p.runs),
 		Effective: p.call.Capability, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.Risk(), Says: says(p.call.Args),
 	}
 	if p.call.Capability != nil {
@@ -59,10 +63,11 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 		detail = json.RawMessage("{}")
 	}
 	now := d.clock.Now()
-	expires := now.Add(d.options.Config.Expiry())
+	expires, hold := now.Add(d.options.Config.Expiry()), time.Time{}
 	switch {
 	case in.ExpiresInSeconds > 0:
 		expires = now.Add(time.Duration(min(in.ExpiresInSeconds, maxExpirySeconds)) * time.Second)
+		hold = expires // the client itself waits no longer
 	case in.ExpiresInSeconds == wire.ExpiresNever:
 		expires = time.Time{}
 	}
@@ -70,7 +75,7 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 		ID: newID(), Version: 1, Kind: approval.KindApproval, State: approval.QuestionOpen,
 		Session: s.ID, Execution: p.call.Execution, Call: p.call.ID, Agent: s.Agent, Tool: p.call.Tool,
 		Prompt: sentence(s, p.call), Detail: detail, Risk: p.facts.Risk().Level, Reason: v.Reason,
-		Offers: offers(p, v), CreatedAt: now, ExpiresAt: expires,
+		Offers: offers(p, v), CreatedAt: now, ExpiresAt: expires, HoldUntil: hold,
 	}
 }
 
@@ -90,7 +95,7 @@ func offers(p prepared, v policy.Verdict) []approval.Offer {
 }
 
 // agentNames are the agents' names as people know them.
-var agentNames = map[string]string{"claude": "Claude Code", "demo": "Demo agent (scripted)"}
+var agentNames = map[string]string{"claude": "Claude Code", "demo": "Demo agent (scripted)", trialAgent: "Countersign test"}
 
 func agentName(agent string) string {
 	if name, ok := agentNames[agent]; ok {
@@ -109,6 +114,19 @@ func sentence(s Session, c approval.Call) string {
 		doing = "wants to change a file"
 	}
 	return agentName(s.Agent) + " " + doing + " in " + filepath.Base(s.Project)
+}
+
+// shownRuns names bound files as a person would: from the working directory when they lie in it.
+func shownRuns(p pathid.Platform, cwd string, files []runFile) []string {
+	shown := make([]string, 0, len(files))
+	for _, f := range files {
+		name := f.Path
+		if rel, err := filepath.Rel(cwd, name); err == nil && pathid.Contains(p, cwd, name) {
+			name = rel
+		}
+		shown = append(shown, name)
+	}
+	return shown
 }
 
 // says returns the description an agent gave with its call, shortened.

@@ -64,7 +64,7 @@ type Options struct {
 
 // Desk is the running core.
 //
-// Lock order: lockSession, then releasing, then mu. Nothing that waits is called under mu.
+// Lock order: lockSession, then releasing, then keeping, then mu. Nothing that waits is called under mu.
 type Desk struct {
 	options  Options
 	platform pathid.Platform
@@ -83,7 +83,11 @@ type Desk struct {
 	presence *presence
 	actions  map[string]Action
 
+	window window
+	trial  trial
+
 	releasing sync.Mutex // held while a call is released and recorded
+	keeping   sync.Mutex // held while what the desk keeps for itself is changed and published
 
 	mu       sync.Mutex // guards the maps below
 	sessions map[string]*Session
@@ -195,6 +199,7 @@ func (d *Desk) restore() error {
 	for _, c := range restored.Unknown {
 		d.log.Warn("call was running when the core stopped", "call", c.ID)
 	}
+	d.endTrials()
 	d.endGoneSessions()
 	return nil
 }
@@ -203,6 +208,7 @@ func (d *Desk) restore() error {
 func (d *Desk) Close() error {
 	d.stop()
 	<-d.done
+	d.stopTrial()
 	d.mu.Lock()
 	var running []*sandbox.Process
 	for _, p := range d.running {
@@ -229,8 +235,14 @@ func (d *Desk) keepTime(ctx context.Context) {
 		}
 		// Expiry is by wall clock; looking again with every liveness tick keeps a suspended machine honest.
 		wait := livenessInterval
-		if !next.IsZero() {
-			wait = min(wait, max(next.Sub(d.clock.Now()), time.Millisecond))
+		resumes, err := d.endPause()
+		if err != nil {
+			d.log.Error("end pause", "error", err)
+		}
+		for _, at := range []time.Time{next, resumes} {
+			if !at.IsZero() {
+				wait = min(wait, max(at.Sub(d.clock.Now()), time.Millisecond))
+			}
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -268,10 +280,15 @@ func (d *Desk) publish(events []approval.Event) {
 		}
 	}
 	if len(events) > 0 {
-		select {
-		case d.kick <- struct{}{}:
-		default:
-		}
+		d.wakeLoop()
+	}
+}
+
+// wakeLoop has the loop look again at what is due.
+func (d *Desk) wakeLoop() {
+	select {
+	case d.kick <- struct{}{}:
+	default:
 	}
 }
 

@@ -196,7 +196,7 @@ func (f *fixture) admission(toolCall, tool string, args map[string]any) wire.Adm
 		f.t.Fatal(err)
 	}
 	in := wire.AdmitCall{
-		Agent: "test", SessionClaim: "s1", Execution: f.turn, ToolCall: toolCall, Tool: tool, Args: raw, Cwd: f.project, Interactive: true,
+		Agent: "tester", SessionClaim: "s1", Execution: f.turn, ToolCall: toolCall, Tool: tool, Args: raw, Cwd: f.project, Interactive: true,
 	}
 	if tool != "bash" && tool != "Write" {
 		in.Runs = wire.RunsDesk
@@ -226,8 +226,17 @@ func (f *fixture) questions() []wire.Question {
 	return list.Questions
 }
 
+// show has the owner look at a card for as long as an answer takes.
+func (f *fixture) show(q wire.Question) {
+	f.t.Helper()
+	var shown wire.ShownResult
+	f.must(f.desk.Owner(), wire.ActionQuestionShown, wire.QuestionShown{ID: q.ID, Version: q.Version}, &shown)
+	f.clock.advance(shown.AnswersAt.Sub(f.clock.Now()))
+}
+
 func (f *fixture) allow(q wire.Question, offer int, note string) {
 	f.t.Helper()
+	f.show(q)
 	f.must(f.desk.Owner(), wire.ActionQuestionReply, wire.QuestionReply{ID: q.ID, Version: q.Version, Offer: offer, Comment: note}, nil)
 }
 

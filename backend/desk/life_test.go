@@ -303,6 +303,7 @@ func TestOnlyTheOwnerAnswers(t *testing.T) {
 			t.Errorf("%s: %q, want presence_required", name, code)
 		}
 	}
+	f.show(q)
 	next := person
 	next.Connection, next.Peer.Chain = 10, []wire.Process{answerer, shell}
 	f.must(next, wire.ActionQuestionReply, reply, nil)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"countersign/backend/approval"
 	"countersign/backend/config"
@@ -39,11 +40,29 @@ func ReadPassphraseFile(path string) (Secret, error) { return state.ReadPassphra
 // StartCore starts the program exe as a core that outlives its caller, with exactly the given environment.
 func StartCore(exe string, args, env []string) error { return sandbox.StartCore(exe, args, env) }
 
+// Helper is a process of our own that ends with the one that started it.
+type Helper = sandbox.Helper
+
+// StartHelper starts the program exe as a helper of this process, with exactly the given environment.
+func StartHelper(exe string, args, env []string) (*Helper, error) {
+	return sandbox.StartHelper(exe, args, env)
+}
+
 // HasPassphrase reports whether a desk passphrase is set.
 func (d *Desk) HasPassphrase() (bool, error) { return state.HasPassphrase(d.store) }
 
 // SetPassphrase sets the desk passphrase that terminal answers need.
 func (d *Desk) SetPassphrase(s Secret) error { return state.SetPassphrase(d.store, s) }
+
+// CheckPassphrase compares s with the desk passphrase. Wrong ones make the next try wait, whoever made them.
+func (d *Desk) CheckPassphrase(s Secret) error {
+	err := state.CheckPassphrase(d.store, s)
+	debug.FreeOSMemory() // checking takes a lot of it, once
+	return err
+}
+
+// WrongPassphrase reports whether CheckPassphrase refused what it was given, and not something else.
+func WrongPassphrase(err error) bool { return errors.Is(err, state.ErrWrongPassphrase) }
 
 // Waiting counts the open questions.
 func (d *Desk) Waiting() int {

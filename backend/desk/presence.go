@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -90,15 +89,27 @@ func (p *presence) grant(t terminal, connection uint64) time.Time {
 	return p.until[t]
 }
 
-// unlockTerminal checks the desk passphrase for the terminal session the peer sits on.
+// unlockTerminal checks the desk passphrase for the terminal session the peer sits on. An empty one is no guess: it asks
+// whether one may be typed here, and the answer is presence_required when it may.
 func (d *Desk) unlockTerminal(_ context.Context, x *exchange, in wire.UnlockTerminal) (wire.Unlocked, error) {
+	if d.window.isOpen() {
+		return wire.Unlocked{}, &wire.Error{Code: "window_open"}
+	}
 	t, ok := terminalOf(x.caller.Peer)
 	if !ok {
 		return wire.Unlocked{}, &wire.Error{Code: "no_terminal"}
 	}
-	err := state.CheckPassphrase(d.store, state.NewSecret(in.Passphrase))
-	debug.FreeOSMemory() // checking takes a lot of it, once
-	if err != nil {
+	if in.Passphrase == "" {
+		set, err := d.HasPassphrase()
+		switch {
+		case err != nil:
+			return wire.Unlocked{}, err
+		case !set:
+			return wire.Unlocked{}, state.ErrNoPassphrase
+		}
+		return wire.Unlocked{}, &wire.Error{Code: "presence_required"}
+	}
+	if err := d.CheckPassphrase(state.NewSecret(in.Passphrase)); err != nil {
 		return wire.Unlocked{}, err
 	}
 	return wire.Unlocked{Until: d.presence.grant(t, x.caller.Connection)}, nil

@@ -35,7 +35,7 @@ func (d *Desk) permission(_ context.Context, x *exchange, in wire.PermissionCall
 		return wire.PermissionResult{}, err
 	}
 	if s.Paused != "" {
-		return wire.PermissionResult{Outcome: wire.PermissionDeny, Message: "this session is paused: " + s.Paused}, nil
+		return wire.PermissionResult{Outcome: wire.PermissionDeny, Message: pausedWords(s.Paused)}, nil
 	}
 	recent, err := d.calls.Calls(s.ID, maxRecent)
 	if err != nil {

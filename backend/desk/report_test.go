@@ -26,9 +26,9 @@ func TestReleasedCallIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := wire.ReportCall{Agent: "test", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}
+	report := wire.ReportCall{Agent: "tester", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}
 	var prompt wire.PermissionResult
-	f.must(f.agent, wire.ActionPermissionCall, wire.PermissionCall{Agent: "test", SessionClaim: "s1", Execution: f.turn, Tool: "Write", Args: raw, Cwd: f.project}, &prompt)
+	f.must(f.agent, wire.ActionPermissionCall, wire.PermissionCall{Agent: "tester", SessionClaim: "s1", Execution: f.turn, Tool: "Write", Args: raw, Cwd: f.project}, &prompt)
 	if prompt.Outcome != wire.PermissionAllow {
 		t.Errorf("the agent's own prompt: %+v, want allow from the record", prompt)
 	}
@@ -57,7 +57,7 @@ func TestForeignReportPausesTheSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			report := wire.ReportCall{Agent: "test", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}
+			report := wire.ReportCall{Agent: "tester", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}
 			change(&report)
 			var result wire.ReportResult
 			f.must(f.agent, wire.ActionReportCall, report, &result)
@@ -117,7 +117,7 @@ func TestCheckedFileTools(t *testing.T) {
 // Two waiting writes of a megabyte each made every listing of the inbox too long for one message: nothing could be seen or
 // denied any more, other sessions' questions included.
 func TestLargeCallsKeepTheInboxUsable(t *testing.T) {
-	f := newFixture(t, "")
+	f := newFixture(t, `deny = ["bash(git push:*)"]`)
 	for i := range 3 {
 		f.propose("Write", map[string]any{"file_path": filepath.Join(f.project, "big"), "content": strings.Repeat(string(rune('a'+i)), 2<<20)})
 	}
@@ -134,6 +134,16 @@ func TestLargeCallsKeepTheInboxUsable(t *testing.T) {
 	f.must(f.desk.Owner(), wire.ActionListCalls, wire.ListCalls{Session: list.Questions[0].Session}, &calls)
 	if data, err = json.Marshal(calls); err != nil || len(data) > wire.MaxMessage/2 {
 		t.Errorf("calls take %d bytes, %v", len(data), err)
+	}
+	// Calls whose arguments are shown in full add up as well.
+	for range 150 {
+		f.propose("bash", map[string]any{"command": "git push", "note": strings.Repeat("n", 15<<10)})
+	}
+	for _, session := range []string{list.Questions[0].Session, ""} {
+		f.must(f.desk.Owner(), wire.ActionListCalls, wire.ListCalls{Session: session}, &calls)
+		if data, err = json.Marshal(calls); err != nil || len(data) > wire.MaxMessage*3/4 || len(calls.Calls) < 100 {
+			t.Errorf("%d calls take %d bytes, %v", len(calls.Calls), len(data), err)
+		}
 	}
 	if !strings.Contains(string(list.Questions[0].Detail), `"omitted_bytes":`) {
 		t.Errorf("the card does not say that something was left out: %.300s", list.Questions[0].Detail)
@@ -155,7 +165,7 @@ func TestReportOfALongTaskIsRecognised(t *testing.T) {
 		t.Fatal(err)
 	}
 	var result wire.ReportResult
-	f.must(f.agent, wire.ActionReportCall, wire.ReportCall{Agent: "test", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}, &result)
+	f.must(f.agent, wire.ActionReportCall, wire.ReportCall{Agent: "tester", SessionClaim: "s1", Execution: f.turn, ToolCall: id, Tool: "Write", Args: raw, Cwd: f.project}, &result)
 	if result.Paused {
 		t.Errorf("paused: %s", result.Message)
 	}
@@ -166,7 +176,7 @@ func TestReportOfALongTaskIsRecognised(t *testing.T) {
 func TestPauseCannotBeLeft(t *testing.T) {
 	f := newFixture(t, "")
 	var result wire.ReportResult
-	f.must(f.agent, wire.ActionReportCall, wire.ReportCall{Agent: "test", SessionClaim: "s1", ToolCall: "never asked", Tool: "Bash", Args: json.RawMessage(`{"a":1}`), Cwd: f.project}, &result)
+	f.must(f.agent, wire.ActionReportCall, wire.ReportCall{Agent: "tester", SessionClaim: "s1", ToolCall: "never asked", Tool: "Bash", Args: json.RawMessage(`{"a":1}`), Cwd: f.project}, &result)
 	if !result.Paused {
 		t.Fatal("not paused")
 	}
@@ -175,7 +185,7 @@ func TestPauseCannotBeLeft(t *testing.T) {
 	if code := f.do(f.agent, wire.ActionAdmitCall, other, nil); code != "session_paused" {
 		t.Errorf("another session id: %q, want session_paused", code)
 	}
-	f.must(f.agent, wire.ActionSessionEvent, wire.SessionEvent{Agent: "test", SessionClaim: "s1", Event: wire.SessionEnd, Cwd: f.project}, nil)
+	f.must(f.agent, wire.ActionSessionEvent, wire.SessionEvent{Agent: "tester", SessionClaim: "s1", Event: wire.SessionEnd, Cwd: f.project}, nil)
 	if code := f.do(f.agent, wire.ActionAdmitCall, f.admission(uuid.NewString(), "read", map[string]any{"path": "x"}), nil); code != "session_paused" {
 		t.Errorf("after the session ended: %q, want session_paused", code)
 	}

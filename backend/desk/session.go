@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"countersign/backend/approval"
@@ -18,6 +19,7 @@ import (
 const (
 	bucketSessions = "sessions" // session id -> Session
 	bucketRules    = "rules"    // "session/<session id>/<rule id>" -> policy.SourcedRule
+	bucketDesk     = "desk"     // keyPause -> wire.DeskPause, keyPreferences -> wire.Preferences
 )
 
 // Limits of sessions.
@@ -25,6 +27,8 @@ const (
 	maxLiveSessions  = 256
 	maxProcessClaims = 64 // sessions that one agent process may claim at a time
 	maxClaimBytes    = 256
+	maxAbove         = 4  // processes above the root process that are named
+	maxAboveName     = 64 // bytes of such a name
 	livenessInterval = 3 * time.Second
 	// sessionRetention is how long an ended session stays listed.
 	sessionRetention = 30 * 24 * time.Hour
@@ -36,7 +40,10 @@ type Session struct {
 	Agent    string       `json:"agent"`
 	Claim    string       `json:"claim"` // the session id the agent gives itself
 	Root     wire.Process `json:"root"`
-	Verified bool         `json:"verified"` // the root process is the agent's own program, as far as its path tells
+	Above    []string     `json:"above,omitempty"` // names of the processes above the root process when it was opened, nearest first
+	Verified bool         `json:"verified"`        // the root process is the agent's own program, as far as its path tells
+	// Own says that it is the desk's own, for trying the way of an approval: no process belongs to it.
+	Own bool `json:"own,omitempty"`
 	// Roots are resolved directories: the repository root (or directory) the root process started in, plus what the
 	// owner added. RootsClaimed says that they come from the agent's own words.
 	Roots        []string                 `json:"roots"`
@@ -49,7 +56,8 @@ type Session struct {
 	Policy       capability.SandboxPolicy `json:"sandbox_policy"`
 	Interactive  bool                     `json:"interactive"`
 	Attended     bool                     `json:"attended"`
-	// Paused holds why everything from this session is refused until the owner resumes it.
+	// Paused holds why everything from this session is refused until the owner resumes it: wire.PausedByOwner, or a
+	// sentence about what the agent did.
 	Paused    string    `json:"paused,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 	EndedAt   time.Time `json:"ended_at,omitzero"`
@@ -85,6 +93,9 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 	if agent == "" || len(agent) > maxClaimBytes || len(claim) > maxClaimBytes {
 		return Session{}, &wire.Error{Code: "bad_arguments", Args: map[string]string{"problem": "agent and session_claim must be given, with at most 256 bytes each"}}
 	}
+	if agent == trialAgent {
+		return Session{}, &wire.Error{Code: "agent_reserved", Args: map[string]string{"agent": agent}}
+	}
 	if len(c.Peer.Chain) == 0 {
 		return Session{}, &wire.Error{Code: "identity_missing"}
 	}
@@ -98,6 +109,9 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 	live, claims := 0, 0
 	paused := ""
 	for _, s := range d.sessions {
+		if s.Own {
+			continue
+		}
 		if s.Paused != "" && s.Root.PID == root.PID && s.Root.Start == root.Start {
 			paused = s.Paused
 		}
@@ -120,7 +134,7 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 	}
 
 	s := Session{
-		ID: newID(), Agent: agent, Claim: claim, Root: root, Verified: verified,
+		ID: newID(), Agent: agent, Claim: claim, Root: root, Above: namesAbove(c.Peer.Chain[index+1:]), Verified: verified,
 		Mode: d.options.Config.Mode(), Policy: d.options.Config.SandboxPolicy(),
 		Interactive: interactive, Attended: interactive, Paused: paused, StartedAt: d.clock.Now(),
 	}
@@ -132,6 +146,26 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 		return Session{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": start, "problem": err.Error()}}
 	}
 	return d.addSession(s)
+}
+
+// namesAbove names the processes of a chain for people, as far as a card has room. The names are claims of the processes
+// themselves where their program cannot be read.
+func namesAbove(chain []wire.Process) []string {
+	var names []string
+	for _, p := range chain[:min(len(chain), maxAbove)] {
+		name := p.Name
+		if p.Exe != "" {
+			name = filepath.Base(strings.TrimSuffix(p.Exe, " (deleted)"))
+		}
+		if len(name) > maxAboveName {
+			name = name[:maxAboveName]
+		}
+		if name = strings.ToValidUTF8(name, ""); name == "" {
+			name = "?"
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // setRoots makes the repository root that contains dir, or dir itself, the session's project and only root.
@@ -169,7 +203,7 @@ func (d *Desk) addSession(s Session) (Session, error) {
 	}
 	stored := s
 	d.sessions[s.ID] = &stored
-	d.frame("session.updated", s)
+	d.frame(wire.FrameSessionUpdated, wireSession(s))
 	return s, nil
 }
 
@@ -189,7 +223,7 @@ func (d *Desk) changeSession(id string, change func(*Session) error) (Session, e
 		return Session{}, err
 	}
 	*current = next
-	d.frame("session.updated", next)
+	d.frame(wire.FrameSessionUpdated, wireSession(next))
 	return next, nil
 }
 
@@ -237,7 +271,7 @@ func (d *Desk) endGoneSessions() {
 	var gone []string
 	d.mu.Lock()
 	for id, s := range d.sessions {
-		if s.EndedAt.IsZero() && !processAlive(s.Root) {
+		if s.EndedAt.IsZero() && !s.Own && !processAlive(s.Root) {
 			gone = append(gone, id)
 		}
 	}

@@ -12,7 +12,8 @@ func wireQuestion(q approval.Question) wire.Question {
 	out := wire.Question{
 		ID: q.ID, Version: q.Version, Kind: string(q.Kind), State: string(q.State), Session: q.Session, Execution: q.Execution,
 		Call: q.Call, Agent: q.Agent, Tool: q.Tool, Prompt: q.Prompt, Detail: q.Detail, Risk: q.Risk, Reason: q.Reason,
-		Offers: []wire.Offer{}, CreatedAt: q.CreatedAt, ExpiresAt: q.ExpiresAt, Outcome: q.Outcome, Offer: q.Offer,
+		Offers: []wire.Offer{}, CreatedAt: q.CreatedAt, ExpiresAt: q.ExpiresAt,
+		HoldUntil: q.HoldUntil, ShownAt: q.ShownAt, Outcome: q.Outcome, Offer: q.Offer,
 		Comment: q.Comment, Answerer: q.Answerer, ClosedAt: q.ClosedAt,
 	}
 	for _, o := range q.Offers {

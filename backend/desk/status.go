@@ -20,6 +20,10 @@ func (d *Desk) statusOf(ctx context.Context, x *exchange, _ wire.Empty) (wire.St
 		return wire.Status{}, err
 	}
 	epoch, seq := d.frames.Epoch(), d.frames.Seq()
+	pause, err := d.deskPause()
+	if err != nil {
+		return wire.Status{}, err
+	}
 	live := 0
 	for _, s := range d.sessionsNewestFirst() {
 		if s.EndedAt.IsZero() {
@@ -27,7 +31,7 @@ func (d *Desk) statusOf(ctx context.Context, x *exchange, _ wire.Empty) (wire.St
 		}
 	}
 	out := wire.Status{
-		Version: d.options.Version, PID: os.Getpid(), Epoch: epoch, Seq: seq, Fingerprint: d.Fingerprint(), StartedAt: d.started,
+		Version: d.options.Version, Wire: wire.Version, Pause: pause, Window: d.window.isPresent(), PID: os.Getpid(), Epoch: epoch, Seq: seq, Fingerprint: d.Fingerprint(), StartedAt: d.started,
 		Sessions: live, Questions: len(open), Unlocked: x.authority.Kind == policy.PrincipalOwner,
 		Boundary: boundaryOf(d.broker.Probe(ctx)), SocketPath: d.options.Dirs.Socket(), StatePath: d.options.Dirs.State,
 	}

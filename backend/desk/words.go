@@ -52,6 +52,14 @@ func modelWords(c approval.Call) string {
 	return noted(text, c.Comment)
 }
 
+// pausedWords says that a session is paused, to the model.
+func pausedWords(why string) string {
+	if why == wire.PausedByOwner {
+		return "the owner paused this session"
+	}
+	return "this session is paused: " + why
+}
+
 // noted adds the owner's own words.
 func noted(text, comment string) string {
 	if comment == "" {

@@ -30,7 +30,7 @@ func (x *analysis) call(ce *syntax.CallExpr, s scope, dirs places) flow {
 		c := newCommand(x.platform, nil)
 		c.assigns = append(assigns, s.inherited...)
 		c.parent, c.denyOnly, c.explicit = s.parent, s.denyOnly, s.explicit
-		c.consumer = s.consumer
+		c.consumer, c.stretch = s.consumer, s.at
 		x.add(c)
 		return stay(dirs)
 	}
@@ -142,7 +142,7 @@ func (x *analysis) substitutionsIn(node syntax.Node, s scope, consumer int, dirs
 func (x *analysis) testClause(cmd *syntax.TestClause, s scope, dirs places) {
 	c := newCommand(x.platform, lits("[["))
 	c.parent, c.denyOnly, c.explicit, c.consumer = s.parent, s.denyOnly, s.explicit, s.consumer
-	c.assigns = s.inherited
+	c.assigns, c.stretch = s.inherited, s.at
 	at := x.add(c)
 	numbers := func(operands ...syntax.TestExpr) bool {
 		for _, o := range operands {
@@ -183,6 +183,7 @@ func (x *analysis) testClause(cmd *syntax.TestClause, s scope, dirs places) {
 func (x *analysis) declare(cmd *syntax.DeclClause, s scope, dirs places) {
 	c := newCommand(x.platform, lits(cmd.Variant.Value))
 	c.parent, c.denyOnly, c.explicit, c.consumer = s.parent, s.denyOnly, s.explicit, s.consumer
+	c.stretch = s.at
 	if cmd.Variant.Value == "nameref" {
 		x.opaque("reference to a variable")
 	}
@@ -223,7 +224,7 @@ func (x *analysis) simple(words []word, s scope, dirs places) flow {
 	c := newCommand(x.platform, words)
 	c.parent, c.consumer, c.explicit, c.denyOnly = s.parent, s.consumer, s.explicit, s.denyOnly
 	c.assigns, c.fed, c.leaks = s.inherited, s.fed, s.leaks
-	c.at, c.moved = dirs, !dirs.only(x.f.cwd)
+	c.at, c.moved, c.stretch = dirs, !dirs.only(x.f.cwd), s.at
 	at := x.add(c)
 	if at < 0 {
 		return stay(dirs.lost())

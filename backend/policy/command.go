@@ -84,8 +84,9 @@ type command struct {
 	unsafe   string   // why it is not a safe read; "" when it is one
 	chdir    string   // for cd: "inside" or why it is not
 	accesses []int
-	function bool // a call of a function of the same text
-	declares bool // export, local …: nothing but assignments of its own, at least one
+	function bool    // a call of a function of the same text
+	stretch  stretch // where it stands in the call\'s own text
+	declares bool    // export, local …: nothing but assignments of its own, at least one
 
 	described bool // its safeSpec knows every option: its accesses are all its files
 }

@@ -71,7 +71,7 @@ func FuzzExamine(f *testing.F) {
 		in.Session.Mode = ModeAsk
 		careful := Decide(in)
 		facts.Risk()
-		TagParts(facts, in)
+		checkStretches(t, facts.Command(), TagParts(facts, in))
 		SuggestRules(facts, careful, in)
 		if took := time.Since(start); took > fuzzLimit {
 			t.Fatalf("%d bytes took %s", len(text), took)

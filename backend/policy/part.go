@@ -5,6 +5,14 @@ type Part struct {
 	Text  string   `json:"text"`
 	Words []string `json:"words"`
 	State string   `json:"state"` // "covered", "new" or "opaque"
+	// Start and End are byte offsets: the part is Command[Start:End], with its redirections and without the body of a
+	// here-document. Both are 0 for what is no literal stretch of the command, or stands inside another part's. The stretches
+	// of a list ascend and do not overlap.
+	Start int `json:"start"`
+	End   int `json:"end"`
+	// Why is for a covered part the allow rule that covers it, in its canonical text, or WhySafeRead or WhyAcceptEdits; for
+	// an opaque part what could not be understood; for a new one "".
+	Why string `json:"why"`
 }
 
 // The states of a part.
@@ -12,6 +20,13 @@ const (
 	PartCovered = "covered" // by an allow rule or as a safe read
 	PartNew     = "new"
 	PartOpaque  = "opaque"
+)
+
+// Why a part is covered where no rule of anybody's is. A rule's text never looks like these: it is a tool's name, or ends
+// in a bracket.
+const (
+	WhySafeRead    = "safe_read"    // it only reads what may be read, or sets what nobody minds
+	WhyAcceptEdits = "accept_edits" // it writes, where the session's mode lets edits pass
 )
 
 // Parts returns the simple commands of a command text, without a judgement of rules: a safe read is covered, the rest is
@@ -31,12 +46,16 @@ func TagParts(f *Facts, in Input) []Part {
 		if c.denyOnly || c.parent >= 0 {
 			continue
 		}
-		part := Part{Text: c.describe(), Words: c.texts(), State: PartNew}
+		part := Part{Text: c.describe(), Words: c.texts(), State: PartNew, Start: c.stretch.start, End: c.stretch.end}
 		switch {
-		case c.opaque != "" || len(f.opaque) > 0 && c.raw:
-			part.State = PartOpaque
-		case d.coveredCommand(i).ok && d.coveredWrites(c):
-			part.State = PartCovered
+		case c.opaque != "":
+			part.State, part.Why = PartOpaque, c.opaque
+		case len(f.opaque) > 0 && c.raw:
+			part.State, part.Why = PartOpaque, f.opaque[0]
+		default:
+			if covers := d.coveredCommand(i).and(d.coveredWrites(c)); covers.ok {
+				part.State, part.Why = PartCovered, covers.words()
+			}
 		}
 		if part.Words == nil {
 			part.Words = []string{}
@@ -44,17 +63,30 @@ func TagParts(f *Facts, in Input) []Part {
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 && len(f.opaque) > 0 {
-		parts = []Part{{Text: f.text, Words: []string{}, State: PartOpaque}}
+		return []Part{{Text: f.text, Words: []string{}, State: PartOpaque, End: len(f.text), Why: f.opaque[0]}}
 	}
+	placeParts(parts)
 	return parts
 }
 
-// coveredWrites reports whether every redirection of the command that writes is covered.
-func (d *decision) coveredWrites(c *command) bool {
+// coveredWrites judges every redirection of the command that writes.
+func (d *decision) coveredWrites(c *command) coverage {
+	out := coverage{ok: true}
 	for _, i := range c.accesses {
-		if a := &d.f.accesses[i]; a.redirect && a.write && !d.coveredRedirect(a).ok {
-			return false
+		if a := &d.f.accesses[i]; a.redirect && a.write {
+			out = out.and(d.coveredRedirect(a))
 		}
 	}
-	return true
+	return out
+}
+
+// words says by what something is covered.
+func (c coverage) words() string {
+	switch {
+	case c.rule != nil:
+		return c.rule.Rule.String()
+	case c.edits:
+		return WhyAcceptEdits
+	}
+	return WhySafeRead
 }

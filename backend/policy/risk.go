@@ -7,8 +7,12 @@ import (
 
 // Risk is a level for the person who reads a card. It never decides anything.
 type Risk struct {
-	Level string   `json:"level"` // "low", "medium" or "high"
-	Words []string `json:"words"` // what made it so, as it stands in the call
+	Level string `json:"level"` // "low", "medium" or "high"
+	// Words are what made it so, sorted: names of programs, options and paths, each as the program would get it, so without
+	// quotes and with what the shell would put together; and why the text is opaque, word for word Facts.Opaque. A screen
+	// marks each where it stands in the command as a word of its own, and lists all of them: one that the text spells in
+	// another way stands nowhere in it.
+	Words []string `json:"words"`
 }
 
 // The risk levels.

@@ -50,6 +50,7 @@ type scope struct {
 	fed       bool
 	leaks     bool
 	stdin     []string // what may stand on standard input, when that is literal text
+	at        stretch  // where the statement stands in the call's own text
 	inherited []assignment
 }
 
@@ -211,7 +212,9 @@ func (x *analysis) stmt(st *syntax.Stmt, s scope, dirs places) flow {
 		dirs = dirs.lost()
 	}
 	x.dirs = dirs
+	s.at = stretch{}
 	s, targets := x.redirects(st.Redirs, s, dirs)
+	s.at = x.stretchOf(st)
 	if st.Background || st.Coprocess || st.Disown {
 		x.branch++
 		defer func() { x.branch-- }()

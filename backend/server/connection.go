@@ -5,24 +5,40 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"runtime/debug"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
-// connection is one peer. Its goroutine identifies it, exchanges hellos and reads; requests run in goroutines of their
-// own; the outbox's writes. serve returns when all of them ended.
+// transport carries messages between the core and one peer. One goroutine receives while another sends.
+type transport interface {
+	// Receive returns the next message. An error about the message itself is one of wire.BadMessage.
+	Receive() ([]byte, error)
+	// TakeFiles hands over the n oldest descriptors that came with messages.
+	TakeFiles(n int) ([]*os.File, error)
+	// Send writes one message, within WriteTimeout.
+	Send(message []byte) error
+	// Interrupt ends Receive, now and from now on; sending goes on.
+	Interrupt()
+	// Close closes the transport at once, and ends Receive and Send.
+	Close() error
+}
+
+// connection is one peer that was let in. Its goroutine reads; requests run in goroutines of their own; the outbox's
+// writes. serve returns when all of them ended.
 type connection struct {
-	server *Server
-	conn   *wire.Conn
-	out    *outbox
-	caller desk.Caller
-	peer   witness
+	desk      Desk
+	log       *slog.Logger
+	transport transport
+	out       *outbox
+	caller    desk.Caller
+	alive     func() bool // whether what comes now still is the peer's
 
 	ctx      context.Context // of every request
 	cancel   context.CancelCauseFunc
@@ -36,56 +52,22 @@ type connection struct {
 	stopFrames  func()     // ends the current subscription and waits for its goroutine
 }
 
-func newConnection(s *Server, raw net.Conn, id uint64) *connection {
-	c := &connection{server: s, conn: wire.NewConn(raw)}
-	c.out = newOutbox(c.conn)
-	c.caller = desk.Caller{Connection: id, Surface: desk.SurfaceSocket}
-	return c
-}
+// lastConnection numbers the connections of this process, whatever they came over: the desk tells callers apart by it.
+var lastConnection atomic.Uint64
 
-// turnAway tells the peer why it is not served and closes the connection.
-func (c *connection) turnAway(why *wire.Error) {
-	defer func() { _ = c.conn.Close() }()
-	message, err := wire.Encode(wire.Reply{Error: why})
-	if err != nil {
-		return
-	}
-	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
-	_, _ = c.conn.Send(message, nil)
-}
-
-// serve serves the connection until the peer is gone or the core stops.
-func (c *connection) serve() {
-	s := c.server
-	peer, witness, err := identify(c.conn.Conn)
-	if err != nil {
-		s.log.Warn("peer refused", "connection", c.caller.Connection, "error", err)
-		c.turnAway(refusal(err))
-		return
-	}
-	defer witness.close()
-	if !s.admitPeer(peer.Chain[0]) {
-		s.log.Warn("too many connections of one process", "pid", peer.Chain[0].PID, "name", peer.Chain[0].Name)
-		c.turnAway(busy("connections", MaxConnectionsPerPeer))
-		return
-	}
-	defer s.releasePeer(peer.Chain[0])
-	c.caller.Peer, c.peer = peer, witness
-
-	// From here on the core's end unblocks whatever this connection reads or writes.
-	unblock := context.AfterFunc(s.stopping, func() { _ = c.conn.SetReadDeadline(time.Unix(1, 0)) })
+// serve serves the connection until the peer is gone or the core stops, which is when stopping ends.
+func (c *connection) serve(stopping context.Context) {
+	unblock := context.AfterFunc(stopping, c.transport.Interrupt)
 	defer unblock()
-	if !c.greet() {
-		return
-	}
-	c.ctx, c.cancel = context.WithCancelCause(s.stopping)
+	c.out = newOutbox(c.transport)
+	c.ctx, c.cancel = context.WithCancelCause(stopping)
 	go c.out.write()
 
 	c.read()
 
 	// The first cause stands, and the core's end may have come to the reader before it came to c.ctx.
 	cause := desk.ErrClientGone
-	if s.stopping.Err() != nil {
+	if stopping.Err() != nil {
 		cause = desk.ErrStopping
 	}
 	c.cancel(cause)
@@ -94,72 +76,37 @@ func (c *connection) serve() {
 	c.gone()
 	c.out.finish()
 	<-c.out.done
-	_ = c.conn.Close()
-}
-
-// greet exchanges hellos and reports whether the peer may go on.
-func (c *connection) greet() bool {
-	_ = c.conn.SetReadDeadline(time.Now().Add(HelloTimeout))
-	if c.server.stopping.Err() != nil {
-		_ = c.conn.Close()
-		return false
-	}
-	message, err := c.conn.Receive()
-	if err != nil {
-		if bad, ok := wire.BadMessage(err); ok {
-			c.turnAway(bad)
-		}
-		_ = c.conn.Close()
-		return false
-	}
-	answer, err := wire.AnswerHello(message, c.server.signer, c.server.epoch)
-	if err != nil {
-		c.turnAway(asError(err))
-		return false
-	}
-	if message, err = answer.Encode(); err == nil {
-		_ = c.conn.SetWriteDeadline(time.Now().Add(WriteTimeout))
-		_, err = c.conn.Send(message, nil)
-	}
-	if err != nil {
-		_ = c.conn.Close()
-		return false
-	}
-	_ = c.conn.SetReadDeadline(time.Time{})
-	if c.server.stopping.Err() != nil {
-		_ = c.conn.SetReadDeadline(time.Unix(1, 0)) // it may have been set before it was lifted
-	}
-	return true
+	_ = c.transport.Close()
 }
 
 // read takes requests until the connection ends.
 func (c *connection) read() {
 	for {
-		message, err := c.conn.Receive()
+		message, err := c.transport.Receive()
 		if err != nil {
 			if bad, ok := wire.BadMessage(err); ok {
-				c.server.log.Warn("bad message", "connection", c.caller.Connection, "error", err)
+				c.log.Warn("bad message", "connection", c.caller.Connection, "error", err)
 				c.answer(wire.Reply{Error: bad})
 			} else if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && !errors.Is(err, os.ErrDeadlineExceeded) {
-				c.server.log.Debug("connection ended", "connection", c.caller.Connection, "error", err)
+				c.log.Debug("connection ended", "connection", c.caller.Connection, "error", err)
 			}
 			return
 		}
 		req, err := wire.DecodeRequest(message)
 		var files []*os.File
 		if err == nil {
-			files, err = c.conn.TakeFiles(req.Files)
+			files, err = c.transport.TakeFiles(req.Files)
 		}
 		if err != nil {
-			c.server.log.Warn("bad message", "connection", c.caller.Connection, "error", err)
+			c.log.Warn("bad message", "connection", c.caller.Connection, "error", err)
 			bad, _ := wire.BadMessage(err)
 			c.answer(wire.Reply{CommandID: req.CommandID, Error: bad})
 			return
 		}
 		// The connection may have been left to another process: what comes over it now is not the peer's.
-		if !c.peer.alive() {
+		if !c.alive() {
 			closeAll(files)
-			c.server.log.Warn("request after the peer ended", "connection", c.caller.Connection, "pid", c.caller.Peer.Chain[0].PID)
+			c.log.Warn("request after the peer ended", "connection", c.caller.Connection)
 			return
 		}
 		if !c.begin(len(message)) {
@@ -203,7 +150,7 @@ func (c *connection) handle(req wire.Request, files []*os.File) (reply *wire.Rep
 	defer closeAll(files)
 	defer func() {
 		if p := recover(); p != nil {
-			c.server.log.Error("panic in a request", "action", req.Action, "panic", p, "stack", string(debug.Stack()))
+			c.log.Error("panic in a request", "action", req.Action, "panic", p, "stack", string(debug.Stack()))
 			reply = &wire.Reply{CommandID: req.CommandID, Error: &wire.Error{
 				Code: wire.CodeInternal, Args: map[string]string{"action": req.Action},
 			}}
@@ -215,7 +162,7 @@ func (c *connection) handle(req wire.Request, files []*os.File) (reply *wire.Rep
 		}
 		return nil
 	}
-	r := c.server.desk.Do(c.ctx, c.caller, req, files)
+	r := c.desk.Do(c.ctx, c.caller, req, files)
 	r.CommandID = req.CommandID
 	return &r
 }
@@ -228,7 +175,7 @@ func (c *connection) answer(reply wire.Reply) {
 		if errors.Is(err, wire.ErrTooLarge) {
 			code, args = wire.CodeTooLarge, map[string]string{"limit": "4 MiB"}
 		}
-		c.server.log.Error("reply cannot be sent", "command", reply.CommandID, "error", err)
+		c.log.Error("reply cannot be sent", "command", reply.CommandID, "error", err)
 		message, err = wire.Encode(wire.Reply{CommandID: reply.CommandID, Applied: reply.Applied, Error: &wire.Error{Code: code, Args: args}})
 		if err != nil {
 			c.cut("a reply that cannot be encoded")
@@ -247,18 +194,18 @@ func (c *connection) push(message []byte) {
 
 // cut closes the connection at once; serve ends by that.
 func (c *connection) cut(why string) {
-	c.server.log.Warn("peer cut off", "connection", c.caller.Connection, "why", why)
-	_ = c.conn.Close()
+	c.log.Warn("peer cut off", "connection", c.caller.Connection, "why", why)
+	_ = c.transport.Close()
 }
 
 // gone tells the desk.
 func (c *connection) gone() {
 	defer func() {
 		if p := recover(); p != nil {
-			c.server.log.Error("panic in gone", "panic", p, "stack", string(debug.Stack()))
+			c.log.Error("panic in gone", "panic", p, "stack", string(debug.Stack()))
 		}
 	}()
-	c.server.desk.Gone(c.caller)
+	c.desk.Gone(c.caller)
 }
 
 // subscribe opens the connection's stream of frames, in place of the one it had, and answers the request.
@@ -277,7 +224,7 @@ func (c *connection) subscribe(req wire.Request) error {
 		c.stopFrames()
 		c.stopFrames = nil
 	}
-	sub, err := c.server.desk.Subscribe(c.caller, args.Epoch, args.After)
+	sub, err := c.desk.Subscribe(c.caller, args.Epoch, args.After)
 	if err != nil {
 		return err
 	}
@@ -322,24 +269,13 @@ func (c *connection) forward(ctx context.Context, frames <-chan wire.Frame) {
 			message, err := wire.Encode(f)
 			if err != nil {
 				// Dropping it would be a gap that nobody sees: the client must come back for a snapshot.
-				c.server.log.Error("frame cannot be sent", "frame", f.Frame, "seq", f.Seq, "error", err)
+				c.log.Error("frame cannot be sent", "frame", f.Frame, "seq", f.Seq, "error", err)
 				c.cut("a frame that cannot be sent")
 				return
 			}
 			c.push(message)
 		}
 	}
-}
-
-// refusal tells a peer why it was not let in.
-func refusal(err error) *wire.Error {
-	e := &wire.Error{Code: wire.CodeWrongUser, Args: map[string]string{"problem": ErrPeerUnknown.Error()}}
-	for _, why := range []error{ErrWrongUser, ErrTooDeep} {
-		if errors.Is(err, why) {
-			e.Args["problem"] = why.Error()
-		}
-	}
-	return e
 }
 
 // asError turns an error into one for the wire. An error without a code is a fault of the core.

@@ -24,3 +24,21 @@ const (
 	// above its end.
 	MaxAncestors = 64
 )
+
+// Limits of the server for browsers. Any process of the machine can reach it, so these are for enemies too: whoever has no
+// link gets a short page, and soon loses the connection.
+const (
+	// MaxHTTPConnections is how many connections may be open that are no WebSocket.
+	MaxHTTPConnections = 64
+	// MaxBrowsers is how many browsers may hold a cookie; the oldest loses it to one more.
+	MaxBrowsers = 16
+	// MaxTabs is how many WebSockets are served at a time.
+	MaxTabs = 32
+	// HeaderTimeout is how long a request's head may take, RequestTimeout the whole request and its answer.
+	HeaderTimeout  = 5 * time.Second
+	RequestTimeout = 30 * time.Second
+	// IdleTimeout is how long a connection may wait for its next request.
+	IdleTimeout = time.Minute
+	// MaxHeader is how long a request's head may be, in bytes.
+	MaxHeader = 16 << 10
+)

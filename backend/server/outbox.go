@@ -1,18 +1,13 @@
 package server
 
-import (
-	"sync"
-	"time"
-
-	"countersign/backend/wire"
-)
+import "sync"
 
 // outbox is what waits for one peer to read it. Nobody waits for the peer: when it is too far behind, push says so, and
 // the connection is cut.
 type outbox struct {
-	conn *wire.Conn
-	wake chan struct{} // holds one token after a push or finish
-	done chan struct{} // closed when the writer ended
+	transport transport
+	wake      chan struct{} // holds one token after a push or finish
+	done      chan struct{} // closed when the writer ended
 
 	mu       sync.Mutex // guards the rest
 	queue    [][]byte
@@ -21,8 +16,8 @@ type outbox struct {
 	broken   bool // the peer cannot be written to
 }
 
-func newOutbox(conn *wire.Conn) *outbox {
-	return &outbox{conn: conn, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newOutbox(t transport) *outbox {
+	return &outbox{transport: t, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 // push queues one message and reports whether there was room.
@@ -86,12 +81,11 @@ func (o *outbox) write() {
 			<-o.wake
 			continue
 		}
-		_ = o.conn.SetWriteDeadline(time.Now().Add(WriteTimeout))
-		if _, err := o.conn.Send(message, nil); err != nil {
+		if err := o.transport.Send(message); err != nil {
 			o.mu.Lock()
 			o.broken = true
 			o.mu.Unlock()
-			_ = o.conn.Close()
+			_ = o.transport.Close()
 			return
 		}
 	}

@@ -49,11 +49,10 @@ type Server struct {
 	stop     context.CancelCauseFunc
 	served   sync.WaitGroup // every connection, and Serve
 
-	mu          sync.Mutex // guards the rest
-	started     bool
-	nextID      uint64
-	connections map[*connection]struct{}
-	peers       map[peerKey]int // connections per process
+	mu       sync.Mutex // guards the rest
+	started  bool
+	visitors map[*visitor]struct{}
+	peers    map[peerKey]int // connections per process
 }
 
 // peerKey names a process.
@@ -76,7 +75,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		desk: o.Desk, signer: o.Signer, epoch: o.Epoch, listener: o.Listener, log: log,
-		connections: map[*connection]struct{}{}, peers: map[peerKey]int{},
+		visitors: map[*visitor]struct{}{}, peers: map[peerKey]int{},
 	}
 	s.stopping, s.stop = context.WithCancelCause(context.Background())
 	return s, nil
@@ -135,30 +134,29 @@ func (s *Server) accept(raw net.Conn) {
 		_ = raw.Close()
 		return
 	}
-	s.nextID++
-	c := newConnection(s, raw, s.nextID)
-	if len(s.connections) >= MaxConnections {
+	v := newVisitor(s, raw)
+	if len(s.visitors) >= MaxConnections {
 		s.log.Warn("too many connections", "limit", MaxConnections)
 		s.served.Add(1)
 		go func() {
 			defer s.served.Done()
-			c.turnAway(busy("connections", MaxConnections))
+			v.turnAway(busy("connections", MaxConnections))
 		}()
 		return
 	}
-	s.connections[c] = struct{}{}
+	s.visitors[v] = struct{}{}
 	s.served.Add(1)
 	go func() {
 		defer s.served.Done()
-		defer s.forget(c)
-		c.serve()
+		defer s.forget(v)
+		v.serve()
 	}()
 }
 
-func (s *Server) forget(c *connection) {
+func (s *Server) forget(v *visitor) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.connections, c)
+	delete(s.visitors, v)
 }
 
 // admitPeer counts a connection for its process and reports whether it may have one more.
@@ -205,8 +203,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
-	for c := range s.connections {
-		_ = c.conn.Close()
+	for v := range s.visitors {
+		_ = v.conn.Close()
 	}
 	s.mu.Unlock()
 	return fmt.Errorf("shut down: %w", ctx.Err())

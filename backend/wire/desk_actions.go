@@ -48,7 +48,7 @@ type FileChange struct {
 	Added   int    `json:"added"`   // lines
 	Removed int    `json:"removed"` // lines
 	Before  int64  `json:"before"`  // bytes; -1 where there is no file
-	After   int64  `json:"after"`   // bytes
+	After   int64  `json:"after"`   // bytes; -1 when that is not known
 	// Stale says that the file is no longer what it was when the call was proposed: an allow would be refused.
 	Stale   bool       `json:"stale,omitempty"`
 	Problem string     `json:"problem,omitempty"` // code, with Kind ChangeFailed

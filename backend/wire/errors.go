@@ -96,6 +96,11 @@ func BadMessage(err error) (reply *Error, ok bool) {
 			"problem": ErrTooLarge.Error(),
 			"hint":    "pass large content as a file in the workspace",
 		}}, true
+	case errors.Is(err, ErrFilesUnsupported):
+		return &Error{Code: CodeBadMessage, Args: map[string]string{
+			"problem": ErrFilesUnsupported.Error(),
+			"hint":    "use the command line for what needs files",
+		}}, true
 	case errors.As(err, &bad):
 		return &Error{Code: CodeBadMessage, Args: map[string]string{
 			"problem": bad.problem,

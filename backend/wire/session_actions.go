@@ -6,6 +6,9 @@ import (
 	"countersign/backend/policy"
 )
 
+// PausedByOwner is Session.Paused when the owner did it; otherwise it is a sentence about what the agent did.
+const PausedByOwner = "paused_by_owner"
+
 // The events of a session.
 const (
 	SessionStart  = "start"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # deps.sh: the system packages that Countersign needs and Go modules cannot bring.
 #
-#   deps.sh run     what `make run` needs: bubblewrap, a C compiler, certificates
-#   deps.sh test    the same, and what the tests start: a keyring, strace, tmux …
+#   deps.sh run     what `make run` needs: bubblewrap, a C compiler, the window's libraries, Node.js for its pages
+#   deps.sh test    the same, and what the tests start: a keyring, a screen, a panel, a browser, strace, tmux …
 #
 # Checks first, and says nothing when nothing is missing. On Debian and Ubuntu it installs what is missing, as root
 # or through sudo; everywhere else it names the packages and ends with status 1: a script that guesses its way
@@ -38,6 +38,16 @@ have_certificates() {
 }
 have_bus() { have dbus-run-session && have dbus-launch; }
 have_mount_tools() { have unshare && have mount; }
+have_library() { have pkg-config && pkg-config --exists "$1"; }
+have_node() { # Vite 8 needs Node.js 20.19, or 22.12 and newer
+    local version major minor
+    version=$(node --version 2>/dev/null) && have npm || return 1
+    IFS=. read -r major minor _ <<<"${version#v}"
+    [ "$major" -gt 22 ] || { [ "$major" = 22 ] && [ "$minor" -ge 12 ]; } || { [ "$major" = 20 ] && [ "$minor" -ge 19 ]; }
+}
+have_atspi() { have /usr/bin/python3 && /usr/bin/python3 -c 'import gi; gi.require_version("Atspi", "2.0")' 2>/dev/null; }
+have_notifyd() { compgen -G "/usr/lib*/xfce4/notifyd/xfce4-notifyd" >/dev/null || compgen -G "/usr/lib*/*/xfce4/notifyd/xfce4-notifyd" >/dev/null; }
+have_font() { fc-list 2>/dev/null | grep "$1" >/dev/null; }
 
 # One row per need: when | check | Debian | Fedora | Arch | openSUSE | Nix | what it is for
 table='
@@ -45,6 +55,25 @@ run|have bwrap|bubblewrap|bubblewrap|bubblewrap|bubblewrap|bubblewrap|the namesp
 run|have_compiler|gcc|gcc|gcc|gcc|gcc|builds the init that runs inside the sandbox
 run|have_headers|libc6-dev|glibc-devel|glibc|glibc-devel|glibc.dev|headers for that init
 run|have_certificates|ca-certificates|ca-certificates|ca-certificates|ca-certificates-mozilla|cacert|lets Go fetch its modules
+run|have pkg-config|pkg-config|pkgconf-pkg-config|pkgconf|pkg-config|pkg-config|finds the libraries of the window
+run|have_library gtk+-3.0|libgtk-3-dev|gtk3-devel|gtk3|gtk3-devel|gtk3|the window
+run|have_library webkit2gtk-4.1|libwebkit2gtk-4.1-dev|webkit2gtk4.1-devel|webkit2gtk-4.1|webkit2gtk3-devel|webkitgtk_4_1|shows the pages in the window
+run|have_library ayatana-appindicator3-0.1|libayatana-appindicator3-dev|libayatana-appindicator-gtk3-devel|libayatana-appindicator|libayatana-appindicator3-devel|libayatana-appindicator|the tray
+test|have Xvfb|xvfb|xorg-x11-server-Xvfb|xorg-server-xvfb|xorg-x11-server-Xvfb|xorg.xorgserver|a screen for the tests of the window
+test|have xauth|xauth|xorg-x11-xauth|xorg-xauth|xauth|xorg.xauth|who may use that screen
+test|have xdotool|xdotool|xdotool|xdotool|xdotool|xdotool|types and clicks on it
+test|have wmctrl|wmctrl|wmctrl|wmctrl|wmctrl|wmctrl|looks at its windows
+test|have import|imagemagick|ImageMagick|imagemagick|ImageMagick|imagemagick|takes screenshots
+test|have openbox|openbox|openbox|openbox|openbox|openbox|a window manager
+test|have xfce4-panel|xfce4-panel|xfce4-panel|xfce4-panel|xfce4-panel|xfce.xfce4-panel|a panel with a tray
+test|have_notifyd|xfce4-notifyd|xfce4-notifyd|xfce4-notifyd|xfce4-notifyd|xfce.xfce4-notifyd|shows notifications
+test|have xdg-open|xdg-utils|xdg-utils|xdg-utils|xdg-utils|xdg-utils|opens links
+test|have desktop-file-validate|desktop-file-utils|desktop-file-utils|desktop-file-utils|desktop-file-utils|desktop-file-utils|checks and registers desktop files
+test|have_atspi|at-spi2-core python3-gi gir1.2-atspi-2.0|at-spi2-core python3-gobject|at-spi2-core python-gobject|at-spi2-core python3-gobject|at-spi2-core python3Packages.pygobject3|reads the window as a screen reader does
+test|have gdbus|libglib2.0-bin|glib2|glib2|glib2-tools|glib|speaks to the menu of the tray
+test|have_font NotoSansCJK|fonts-noto-cjk|google-noto-sans-cjk-fonts|noto-fonts-cjk|noto-sans-sc-fonts|noto-fonts-cjk-sans|Chinese letters
+test|have_font DejaVuSans|fonts-dejavu-core|dejavu-sans-fonts|ttf-dejavu|dejavu-fonts|dejavu_fonts|Latin letters
+test|have chromium|chromium|chromium|chromium|chromium|chromium|a browser for the tests of the pages
 test|have git|git|git|git|git|git|what a command leaves in Git metadata
 test|have gnome-keyring-daemon|gnome-keyring|gnome-keyring|gnome-keyring|gnome-keyring|gnome-keyring|a real keyring for the owner key
 test|have secret-tool|libsecret-tools|libsecret|libsecret|libsecret-tools|libsecret|looks into that keyring from outside
@@ -94,7 +123,17 @@ if [ "$(uname -s)" != Linux ]; then
     exit 0 # nothing here belongs to another system; what is missing there is said by the program itself
 fi
 
+if ! have_node; then
+    # Distributions that carry one that is new enough bring it below; the others need it from elsewhere.
+    offered=$(apt-cache policy nodejs 2>/dev/null | sed -n 's/^ *Candidate: \([0-9]*\).*/\1/p')
+    case ${offered:-0} in
+    20 | 22 | 24) needs_node=yes ;;
+    *) give_up "Node.js 20.19, 22.12 or newer is needed to build the window's pages; here is $(node --version 2>/dev/null || echo none). Install it from nodejs.org" ;;
+    esac
+fi
+
 packages=$(missing 3)
+[ -z "${needs_node:-}" ] || packages="$packages nodejs npm"
 [ -n "$packages" ] || exit 0
 
 if ! is_debian; then

@@ -44,6 +44,13 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 		}
 	}
 	row("who", fmt.Sprintf("%s, identity %s (%s, process %d)", escape(card.Agent, false), identity, escape(card.Program, false), card.PID))
+	if len(card.Chain) > 0 {
+		names := make([]string, len(card.Chain))
+		for i, name := range card.Chain {
+			names[i] = escape(name, false)
+		}
+		row("under", strings.Join(names, ", "))
+	}
 	if card.Command != "" {
 		row("command", escape(card.Command, true))
 		if hidden := escape(card.Command, true); hidden != card.Command {
@@ -55,13 +62,16 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 	}
 	for _, part := range card.Parts {
 		if len(card.Parts) > 1 || part.State != "new" {
-			row("part", "["+escape(part.State, false)+"] "+escape(part.Text, false))
+			row("part", "["+partWords(part)+"] "+escape(part.Text, false))
 		}
 	}
 	row("opaque", escape(card.Opaque, false))
 	row("directory", escape(card.Cwd, false))
 	for _, t := range card.Targets {
 		row("writes", escape(t, false))
+	}
+	for _, r := range card.Runs {
+		row("runs", escape(r, false)+" (as it is now; if it changes, the call does not run)")
 	}
 	row("boundary", boundaryWords(card))
 	if e := card.Effective; e != nil {
@@ -89,6 +99,21 @@ func printCard(w io.Writer, q wire.Question, now time.Time) {
 	if !q.ExpiresAt.IsZero() {
 		row("expires", "in "+max(q.ExpiresAt.Sub(now), 0).Round(time.Second).String())
 	}
+}
+
+// partWords says what is known about a part, and why.
+func partWords(part policy.Part) string {
+	words := part.State
+	switch part.Why {
+	case "":
+	case policy.WhySafeRead:
+		words += ", safe read"
+	case policy.WhyAcceptEdits:
+		words += ", accepted edit"
+	default:
+		words += ": " + part.Why
+	}
+	return escape(words, false)
 }
 
 // printArguments shows a call's arguments one by one, text with its own lines. An edit is shown as what goes and what

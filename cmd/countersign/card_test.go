@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"countersign/backend/desk"
+	"countersign/backend/policy"
 	"countersign/backend/wire"
 )
 
@@ -45,6 +46,7 @@ func TestCardCannotBeForged(t *testing.T) {
 	command := "echo ok\n    network    off\x1b[1A" + strings.Repeat(" ", 300) + "    boundary   runs here " + hidden
 	detail, err := json.Marshal(desk.Card{
 		Agent: "claude\n    who        the owner", Program: "/tmp/\x1b]0;x\x07claude", Command: command,
+		Chain: []string{"zsh\n    network    off"}, Runs: []string{"a.sh\n    boundary   none"},
 		Cwd: "/p\n    why        safe read", Says: "trust me\n    offer      1: once",
 	})
 	if err != nil {
@@ -73,5 +75,28 @@ func TestCardCannotBeForged(t *testing.T) {
 	joined := strings.ReplaceAll(text, "\n"+rowIndent, "")
 	if !strings.Contains(joined, hidden) {
 		t.Errorf("the end of the command is not shown:\n%s", text)
+	}
+}
+
+func TestCardShowsWhatIsAboveAndWhatRuns(t *testing.T) {
+	detail, err := json.Marshal(desk.Card{
+		Agent: "claude", Command: "ls && ./a.sh", Chain: []string{"zsh", "gnome-terminal-server"}, Runs: []string{"a.sh"},
+		Parts: []policy.Part{
+			{Text: "ls", State: policy.PartCovered, Why: policy.WhySafeRead}, {Text: "./a.sh", State: policy.PartCovered, Why: "bash(./a.sh)"},
+			{Text: "$X", State: policy.PartOpaque, Why: "command name is not literal"}, {Text: "rm x", State: policy.PartNew},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	printCard(&out, wire.Question{ID: "0190d6a0-0000-7000-8000-000000000001", Detail: detail}, time.Now())
+	for _, want := range []string{
+		"under      zsh, gnome-terminal-server\n", "runs       a.sh (", "[covered, safe read] ls\n", "[covered: bash(./a.sh)] ./a.sh\n",
+		"[opaque: command name is not literal] $X\n", "[new] rm x\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing:\n%s", want, out.String())
+		}
 	}
 }

@@ -311,7 +311,11 @@ func howToStart() string {
 	switch conf, err := config.Load(dirs.File()); {
 	case err != nil:
 		return "It cannot start: " + escape(sentenceOf(err), false)
-	case !startsByItself(conf):
+	case windowCanOpen() && !core.StartsByItself(conf):
+		return "A hook opens the desk, and its window asks for the passphrase. Open it yourself with: countersign open"
+	case windowCanOpen():
+		return "A hook starts the desk, unless it was connected with --no-start. Open it yourself with: countersign open"
+	case !core.StartsByItself(conf):
 		return "Its passphrase has to be typed, so no hook can start it. Run: countersign serve"
 	}
 	return "A hook starts one, unless it was connected with --no-start; or: countersign serve"

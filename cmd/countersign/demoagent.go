@@ -25,6 +25,7 @@ type demoAgent struct {
 	client        *wire.Client
 	cwd           string
 	session, turn string
+	asked         func() // called when a call begins to wait for its answer; nil: nobody is told
 }
 
 // demoResult is how one of its calls ended.
@@ -49,6 +50,9 @@ func (a *demoAgent) call(ctx context.Context, tool string, args map[string]any) 
 	}
 	if err := a.client.Do(ctx, wire.ActionAdmitCall, in, &r.status); err != nil {
 		return r, err
+	}
+	if r.status.Waiting() && a.asked != nil {
+		a.asked()
 	}
 	for r.status.Waiting() {
 		if err := a.client.Do(ctx, wire.ActionAwaitCall, wire.AwaitCall{Call: r.status.Call, WaitMS: wire.MaxWaitMS}, &r.status); err != nil {

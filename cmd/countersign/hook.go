@@ -46,7 +46,7 @@ func (c *hookCmd) Run(s *streams) error {
 			if err != nil {
 				return nil, err
 			}
-			client, err := dialOrStart(ctx, dirs, c.Core, !c.NoStart)
+			client, err := meetForHook(ctx, dirs, c.Core, !c.NoStart)
 			if err != nil {
 				return nil, err
 			}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"countersign/backend/core"
 	"countersign/backend/wire"
 )
@@ -88,9 +86,25 @@ func (c *answerCmd) Run(s *streams) error {
 		} else if offer, err = chosenOffer(s, q, c.Offer); err != nil {
 			return err
 		}
+		// The card is printed when the answer is the next thing that happens: a passphrase typed in between would push it
+		// away, and what counts as read is what stands there now.
+		if err := showPresence(ctx, s, client); err != nil {
+			return err
+		}
 		printCard(s.Out, q, time.Now())
 		var result wire.AnswerResult
-		if err := doAsOwner(ctx, s, client, action, in, &result); err != nil {
+		err = inTime(ctx, func(ctx context.Context) error {
+			do := func(ctx context.Context, command, action string, in, out any) error {
+				return client.DoWith(ctx, command, action, in, nil, out)
+			}
+			from, err := showing(ctx, do, q)
+			if err != nil {
+				return err
+			}
+			result, err = answerFrom(ctx, do, from, action, in)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 		if result.Outcome != "allow" {
@@ -143,9 +157,32 @@ const passphraseTries = 3
 // doAsOwner runs an action that only the owner may use: when the core asks for presence, the desk passphrase is read
 // from the terminal and the action is sent again under the same command id.
 func doAsOwner(ctx context.Context, s *streams, client *wire.Client, action string, in, out any) error {
-	command := uuid.Must(uuid.NewV7()).String()
+	command := newCommandID()
 	err := client.DoWith(ctx, command, action, in, nil, out)
 	if !isCode(err, "presence_required") {
+		return err
+	}
+	if err := unlock(ctx, s, client); err != nil {
+		return err
+	}
+	return inTime(ctx, func(ctx context.Context) error {
+		return client.DoWith(ctx, command, action, in, nil, out)
+	})
+}
+
+// showPresence has the owner's presence shown where it does not count yet.
+func showPresence(ctx context.Context, s *streams, client *wire.Client) error {
+	var st wire.Status
+	if err := client.Do(ctx, wire.ActionStatus, wire.Empty{}, &st); err != nil || st.Unlocked {
+		return err
+	}
+	return unlock(ctx, s, client)
+}
+
+// unlock reads the desk passphrase from the terminal until it is right, after asking whether it would count here at all.
+func unlock(ctx context.Context, s *streams, client *wire.Client) error {
+	err := client.Do(ctx, wire.ActionUnlockTerminal, wire.UnlockTerminal{}, nil)
+	if !isCode(err, "presence_required") && !isCode(err, "no_terminal") { // which is said in our own words
 		return err
 	}
 	for try := 1; ; try++ {
@@ -168,9 +205,7 @@ func doAsOwner(ctx context.Context, s *streams, client *wire.Client, action stri
 			return err
 		}
 		fmt.Fprintf(s.Err, "This terminal may answer until %s.\n", unlocked.Until.Local().Format("15:04"))
-		return inTime(ctx, func(ctx context.Context) error {
-			return client.DoWith(ctx, command, action, in, nil, out)
-		})
+		return nil
 	}
 }
 

@@ -57,6 +57,9 @@ func TestMain(m *testing.M) {
 		playAgent()
 		return
 	}
+	if filepath.Base(os.Args[0]) == fakeDeskName {
+		os.Exit(playDesk())
+	}
 	code := m.Run()
 	if dir, err := program(); err == nil {
 		_ = os.RemoveAll(dir)

@@ -22,6 +22,17 @@ import (
 type serveCmd struct {
 	Background    bool `help:"Started by a client: never ask on a terminal." hidden:""`
 	SetPassphrase bool `help:"Choose the desk passphrase that terminal answers need, and start."`
+
+	HTTP  string `name:"http" placeholder:"ADDR" help:"Serve the desk to browsers of this machine too, e.g. on localhost:8765, by links that are shown here. They may look."`
+	Owner bool   `help:"With --http: browsers that come with a link answer as you do. Needs the desk passphrase."`
+}
+
+// Validate implements kong's check of what was typed.
+func (c *serveCmd) Validate() error {
+	if c.Owner && c.HTTP == "" {
+		return errors.New("--owner is about browsers: give --http ADDR too")
+	}
+	return nil
 }
 
 // Codes of what keeps a core from starting (state.Fault).
@@ -62,15 +73,9 @@ func shellQuote(text string) string {
 	return "'" + strings.ReplaceAll(escape(text, false), "'", `'\''`) + "'"
 }
 
-// startsByItself reports whether a hook could start this desk's core without a person: its key can be had without
-// anybody typing. What the environment names does not count, because a core that a client starts does not get it.
-func startsByItself(conf config.Config) bool {
-	return conf.Identity.Store != desk.IdentityFile || conf.Identity.PassphraseFile != ""
-}
-
 // afterStop says what becomes of agents' calls once the core is stopped.
 func afterStop(conf config.Config) string {
-	if startsByItself(conf) {
+	if core.StartsByItself(conf) {
 		return "the next call of a connected agent starts the core again, unless it was connected with --no-start"
 	}
 	return "calls of connected agents are refused until it runs again"
@@ -102,8 +107,18 @@ func (c *serveCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	running, err := c.startCore(ctx, s, dirs)
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	var door *browserDoor
+	if c.HTTP != "" {
+		if door, err = listenForBrowsers(c.HTTP, c.Owner); err != nil {
+			return err
+		}
+	}
+	running, err := c.startCore(ctx, s, dirs, log)
 	if err != nil {
+		if door != nil {
+			_ = door.close()
+		}
 		fmt.Fprintf(s.Err, "countersign: the core did not start. Configuration: %s, state: %s\n%s", dirs.File(), dirs.State, startProblem(dirs, err))
 		return err
 	}
@@ -116,34 +131,55 @@ func (c *serveCmd) Run(s *streams) error {
 	if n := running.Desk.Waiting(); n > 0 {
 		fmt.Fprintf(s.Err, "%d waiting from before. See them with: countersign pending\n", n)
 	}
-	select {
-	case <-ctx.Done():
-	case <-running.Done():
+	if door == nil {
+		select {
+		case <-ctx.Done():
+		case <-running.Done():
+		}
+		return running.Close()
 	}
-	return running.Close()
+	err = door.open(running.Desk, log)
+	for showing := err == nil; showing; {
+		door.showLink(s.Err)
+		select {
+		case <-door.used:
+			continue
+		case <-ctx.Done():
+		case <-running.Done():
+		case <-door.done:
+		}
+		showing = false
+	}
+	return errors.Join(err, door.close(), running.Close())
 }
 
 // startCore opens this person's desk and serves it. The desk passphrase, which terminal answers need, is set when it was
 // asked for, or when this is the first start and a terminal is there; nothing else depends on it.
-func (c *serveCmd) startCore(ctx context.Context, s *streams, dirs config.Dirs) (*core.Core, error) {
+func (c *serveCmd) startCore(ctx context.Context, s *streams, dirs config.Dirs, log *slog.Logger) (*core.Core, error) {
 	ask := newPassphraseAsker(s, !c.Background)
 	return core.Start(ctx, core.Options{
-		Dirs: dirs, Passphrase: ask.identity(ctx, dirs), Agents: agents.Known(), Version: version,
-		Log: slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Dirs: dirs, Passphrase: ask.identity(ctx, dirs), Agents: agents.Known(), Version: version, Log: log,
 	}, func(d *desk.Desk, conf config.Config) error {
-		has, err := d.HasPassphrase()
-		if err != nil || has && !c.SetPassphrase {
+		if err := c.setPassphrase(ctx, ask, d, conf); err != nil || !c.Owner {
 			return err
 		}
-		secret, err := ask.choose(ctx, conf)
-		if errors.Is(err, errNoTerminal) && !c.SetPassphrase {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return d.SetPassphrase(secret)
+		return proveOwner(ctx, ask, d, conf)
 	})
+}
+
+func (c *serveCmd) setPassphrase(ctx context.Context, ask *passphraseAsker, d *desk.Desk, conf config.Config) error {
+	has, err := d.HasPassphrase()
+	if err != nil || has && !c.SetPassphrase {
+		return err
+	}
+	secret, err := ask.choose(ctx, conf)
+	if errors.Is(err, errNoTerminal) && !c.SetPassphrase {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return d.SetPassphrase(secret)
 }
 
 // isTerminal reports whether a person could be typing here.

@@ -37,7 +37,7 @@ func (c *sessionsListCmd) Run(s *streams) error {
 				state = "ended"
 			}
 			if x.Paused != "" {
-				state = "paused: " + escape(x.Paused, false)
+				state = "paused: " + pausedWords(x.Paused)
 			}
 			fmt.Fprintf(s.Out, "%s  %-8s mode %-11s %s  (process %d)  %s\n", shortID(x.ID), escape(x.Agent, false), x.Mode, escape(x.Project, false), x.Root.PID, state)
 		}

@@ -118,6 +118,10 @@ func TestAnswerOnTheTerminal(t *testing.T) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
+	// The card is what the owner sees last: a passphrase typed after it would push it away.
+	if before, after, _ := strings.Cut(shown, "This terminal may answer until"); strings.Contains(before, "saved.txt") || !strings.Contains(after, "saved.txt") {
+		t.Error("the card is not shown after the passphrase, and only there")
+	}
 	if code != 0 || t.Failed() {
 		t.Fatalf("exit status %d\n%s", code, shown)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"time"
 
 	"countersign/backend/wire"
 )
@@ -9,6 +10,12 @@ import (
 // wireSentence says what an error code of the core means and what to do. {name} stands for an argument of the error.
 func wireSentence(e *wire.Error) string {
 	text, ok := codeSentences[e.Code]
+	switch {
+	case e.Code == "desk_paused" && e.Args["until"] == "":
+		text = "the desk is paused until the owner resumes it, so new calls are refused. What waits already can still be answered."
+	case e.Code == "session_paused" && e.Args["why"] == wire.PausedByOwner:
+		text = strings.Replace(text, "{why}", pausedWords(e.Args["why"]), 1)
+	}
 	if !ok {
 		text = "the core refused: " + e.Code
 		if e.Args["detail"] != "" {
@@ -16,12 +23,23 @@ func wireSentence(e *wire.Error) string {
 		}
 	}
 	for name, value := range e.Args {
+		if at, err := time.Parse(time.RFC3339, value); name == "until" && err == nil {
+			value = at.Local().Format("2 January 15:04")
+		}
 		text = strings.ReplaceAll(text, "{"+name+"}", escape(value, false))
 	}
 	if hint := e.Args["hint"]; hint != "" && !strings.Contains(text, hint) {
 		text += "\n" + escape(hint, true)
 	}
 	return text
+}
+
+// pausedWords says why a session is paused.
+func pausedWords(why string) string {
+	if why == wire.PausedByOwner {
+		return "the owner paused it"
+	}
+	return escape(why, false)
 }
 
 var codeSentences = map[string]string{
@@ -35,12 +53,17 @@ var codeSentences = map[string]string{
 	"capability_denied":   "this process does not hold {capability}.",
 	"admission_mismatch":  "the same call was already proposed with other content; it must be proposed under a new id.",
 	"cancelled":           "cancelled.",
+	"cannot_extend":       "the agent itself waits no longer for that approval.",
+	"desk_paused":         "the desk is paused until {until}, so new calls are refused. What waits already can still be answered.",
 	"conflict":            "the mode changed meanwhile: it is {mode}, version {version}. Look again and repeat.",
 	"identity_missing":    "the core cannot tell which agent process is asking, so it denies.",
 	"internal_error":      "the core met a fault of its own and denied. Its log says more.",
 	"invalid_mode":        "{mode} is not a permission mode. The modes are ask, acceptEdits, plan, auto and bypass.",
 	"invalid_rule":        "a rule cannot be read ({where}): {problem}",
 	"invalid_offer":       "that offer was not made for this approval. Look at it again with: countersign pending",
+	"not_shown":           "that approval was not shown to anybody yet, so it cannot be allowed. Look at it with: countersign pending",
+	"too_soon":            "that approval was shown only just now. Read it and answer again.",
+	"window_open":         "the desk's window is open: answer there. A terminal answers only while the window is closed.",
 	"passphrase_unset":    "no desk passphrase is set, so terminals cannot answer. Stop the core and run: countersign serve --set-passphrase",
 	"no_terminal":         "a passphrase counts only when it is typed on a terminal.",
 	"not_run_here":        "this call is not one that runs here.",

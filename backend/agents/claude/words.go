@@ -96,6 +96,7 @@ func (h *hook) serveCommand() string {
 var codeWords = map[string]string{
 	"sandbox_unavailable": "commands must run inside the boundary, and it is not available on this machine.",
 	"session_paused":      "this session is paused; the owner can resume it at the desk.",
+	"desk_paused":         "the owner paused the desk, so every new call is refused.",
 	"identity_missing":    "the desk does not recognise this process as Claude Code.",
 	"too_many_sessions":   "the desk already follows as many sessions as it can.",
 	"too_large":           "the call is too large.",

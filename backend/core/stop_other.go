@@ -1,9 +1,8 @@
 //go:build !linux
 
-package main
+package core
 
 import (
-	"fmt"
 	"os"
 	"syscall"
 )
@@ -12,7 +11,7 @@ import (
 // to another account's process; which program it runs is not looked at here.
 func checkCoreProcess(pid int) error {
 	if pid <= 1 {
-		return fmt.Errorf("%d is no process of a core", pid)
+		return stopError("stop_foreign", pid, "%d is no process of a core", pid)
 	}
 	return nil
 }

@@ -1,8 +1,7 @@
-package main
+package core
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,19 +15,19 @@ func checkCoreProcess(pid int) error {
 	dir := "/proc/" + strconv.Itoa(pid)
 	info, err := os.Stat(dir)
 	if err != nil {
-		return fmt.Errorf("look at process %d: %w", pid, err)
+		return stopError("stop_failed", pid, "look at process %d: %v", pid, err)
 	}
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if pid <= 1 || !ok || int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("process %d does not belong to this account, so it was left alone", pid)
+		return stopError("stop_foreign", pid, "process %d does not belong to this account, so it was left alone", pid)
 	}
 	exe, err := os.Readlink(dir + "/exe")
 	if err != nil {
-		return fmt.Errorf("look at process %d: %w", pid, err)
+		return stopError("stop_failed", pid, "look at process %d: %v", pid, err)
 	}
 	// A core that was rebuilt meanwhile runs on as "… (deleted)"; the name still begins alike.
-	if !strings.HasPrefix(filepath.Base(exe), "countersign") {
-		return fmt.Errorf("process %d runs %s, which is not Countersign, so it was left alone", pid, escape(exe, false))
+	if !strings.HasPrefix(filepath.Base(exe), programName) {
+		return stopError("stop_foreign", pid, "process %d runs %q, which is not Countersign, so it was left alone", pid, exe)
 	}
 	return nil
 }

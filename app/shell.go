@@ -1,0 +1,212 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/wailsapp/wails/v2/pkg/options"
+
+	"countersign/app/bridge"
+	"countersign/app/i18n"
+	"countersign/backend/config"
+	"countersign/backend/core"
+	"countersign/backend/wire"
+)
+
+// lookInterval is how often it is looked whether the window was minimised; nobody tells.
+const lookInterval = 2 * time.Second
+
+// endWait is how long the end waits for the app's own goroutines: one may be inside a call of the desktop.
+const endWait = 3 * time.Second
+
+// shell is the app around its core.
+//
+// Lock order: the host's locks are never taken under mu.
+type shell struct {
+	version  string
+	flags    flags
+	dirs     config.Dirs
+	desktop  desktop
+	log      *slog.Logger
+	host     *bridge.Host
+	follower *follower
+	ctx      context.Context // ends with the app
+	stop     context.CancelFunc
+	running  sync.WaitGroup // goroutines that end with ctx
+
+	mu          sync.Mutex // guards the following
+	window      window
+	tray        trayIcon
+	notices     noticeBoard
+	hidden      bool
+	loaded      bool // the page was there once
+	told        bool // that closing ends the app
+	quitting    bool
+	link        *string // to be opened when the page is there
+	preferences wire.Preferences
+}
+
+func newShell(version string, f flags, dirs config.Dirs, d desktop, log *slog.Logger) *shell {
+	s := &shell{version: version, flags: f, dirs: dirs, desktop: d, log: log, window: noWindow{}, tray: noTray{}, notices: noNotices{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if f.url != "" {
+		s.link = &f.url
+	}
+	s.hidden = s.startsHidden()
+	s.follower = newFollower(s)
+	known, err := knownAgents(f)
+	if err != nil {
+		log.Error("find the demonstration's agent", "error", err)
+	}
+	s.host = bridge.New(bridge.Options{
+		Dirs: dirs, Agents: known, Version: version, Demo: f.demo != "", Passphrase: knownPassphrase(f),
+		Start: bridge.StartCore, Stop: core.Stop, Emit: func(name, payload string) { s.view().Emit(name, payload) },
+		Follow: s.follower.follow, Subscribed: s.pageListens, Changed: func(bridge.AppStatus) { s.follower.look() },
+		Quit: s.quit, Hide: s.hideByPage, TestNotification: s.testNotification, Log: log,
+	})
+	s.host.SetTray(bridge.Part{Code: codeNoTrayHost})
+	s.host.SetNotifications(bridge.Part{Code: codeNoNotifications})
+	return s
+}
+
+// goWhile runs fn in a guarded goroutine that shutdown waits for; fn ends with ctx.
+func (s *shell) goWhile(what string, fn func()) {
+	s.running.Add(1)
+	bridge.Go(s.log, what, func() {
+		defer s.running.Done()
+		fn()
+	})
+}
+
+func (s *shell) guarded(what string, fn func()) bool { return bridge.Guarded(s.log, what, fn) }
+
+// view returns the window, or what stands for it before there is one.
+func (s *shell) view() window {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.window
+}
+
+// language is the owner's.
+func (s *shell) language() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return i18n.Language(s.preferences.Language, os.Getenv)
+}
+
+// startsHidden reports whether the window begins hidden: only where a tray can bring it back.
+func (s *shell) startsHidden() bool { return s.flags.hidden && s.canTray() }
+
+// startState is minimised where the window should be hidden and cannot.
+func (s *shell) startState() options.WindowStartState {
+	if s.flags.hidden && !s.canTray() {
+		return options.Minimised
+	}
+	return options.Normal
+}
+
+// canTray reports whether a tray can be expected: something draws icons, and the helper is beside this program. A
+// throw-away desk has none, because closing its window ends it.
+func (s *shell) canTray() bool {
+	if !s.desktop.trayHost || s.flags.demo != "" {
+		return false
+	}
+	program, err := core.TrayProgram()
+	if err != nil {
+		return false
+	}
+	_, err = os.Stat(program)
+	return err == nil
+}
+
+// webViewData is where WebView2 keeps its files: with the desk's own, so that two desks do not share them.
+func (s *shell) webViewData() string { return filepath.Join(s.dirs.State, "webview") }
+
+// startup is called once, when the library runs.
+func (s *shell) startup(w window, n noticeBoard) {
+	s.mu.Lock()
+	s.window = w
+	hidden := s.hidden
+	s.mu.Unlock()
+	s.host.SetWindow(true, !hidden)
+	s.host.Open()
+	s.startTray()
+	s.goWhile("notifications", func() { s.startNotices(n) })
+	s.goWhile("signals", s.untilSignal)
+	s.goWhile("looking after the window", s.lookAfterWindow)
+}
+
+// showsWhenReady reports whether the window waits hidden for its page, so that nothing white flashes. On Linux the library
+// shows a window that is to be hidden for a moment, which is just that flash, and the background colour is enough.
+func (s *shell) showsWhenReady() bool { return runtime.GOOS != "linux" && !s.flags.hidden }
+
+// pageReady is called whenever the page was loaded.
+func (s *shell) pageReady() {
+	s.mu.Lock()
+	first := !s.loaded
+	s.loaded = true
+	hidden, w := s.hidden, s.window
+	s.mu.Unlock()
+	if first && !hidden && s.showsWhenReady() {
+		w.Show()
+	}
+	s.report()
+}
+
+// untilSignal ends the app on the signals that ask for it. The library listens too, but asks beforeClose as if the owner
+// had closed the window.
+func (s *shell) untilSignal() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	select {
+	case <-signals:
+		s.quit()
+	case <-s.ctx.Done():
+	}
+}
+
+// lookAfterWindow tells the core whether the window can be seen.
+func (s *shell) lookAfterWindow() {
+	tick := time.NewTicker(lookInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-tick.C:
+			s.guarded("looking after the window", s.report)
+		}
+	}
+}
+
+// report tells the core whether the window is open before the owner.
+func (s *shell) report() {
+	s.mu.Lock()
+	hidden, w := s.hidden, s.window
+	s.mu.Unlock()
+	s.host.SetWindow(true, !hidden && !w.Minimised())
+}
+
+// shutdown is called once, after the window is gone. What waits is kept.
+func (s *shell) shutdown() {
+	s.stop()
+	s.mu.Lock()
+	icon, board := s.tray, s.notices
+	s.mu.Unlock()
+	icon.Close()
+	s.host.Close()
+	select {
+	case <-bridge.Go(s.log, "waiting for the end", s.running.Wait):
+	case <-time.After(endWait):
+		s.log.Error("something of the app did not end in time")
+	}
+	board.Close()
+}

@@ -1,0 +1,162 @@
+package tray
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign/app/i18n"
+)
+
+func texts(s State) (all []string) {
+	for _, item := range s.Items {
+		text := item.Text
+		if !item.Enabled {
+			text = "(" + text + ")"
+		}
+		if item.ID != "" {
+			text += " -> " + item.ID
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func TestLines(t *testing.T) {
+	question := Question{ID: "q1", Agent: "Claude Code", Tool: "Bash", Project: "payments-api"}
+	tests := []struct {
+		name     string
+		language string
+		model    Model
+		shape    Shape
+		want     []string
+	}{
+		{"waiting", i18n.English, Model{Waiting: 2, Boundary: BoundaryEnforced, Newest: []Question{question, {"q2", "Codex", "Write", ""}}}, ShapeWaiting, []string{
+			"(2 waiting · Enforced)", "Claude Code: Bash in payments-api -> question/q1", "Codex: Write in no project -> question/q2",
+			"Open Countersign -> open", "Pause: deny new", "For 15 minutes -> pause_15m", "For 1 hour -> pause_1h", "Until resumed -> pause_until_resumed",
+			"Rules -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+		}},
+		{"paused", i18n.English, Model{Boundary: BoundaryEnforced, Paused: true}, ShapePaused, []string{
+			"(0 waiting · Paused)", "Open Countersign -> open", "Resume -> resume", "Rules -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+		}},
+		{"opening", i18n.English, Model{Opening: true}, ShapeIdle, []string{
+			"(0 waiting · Starting…)", "Open Countersign -> open", "(Pause: deny new)", "(For 15 minutes) -> pause_15m", "(For 1 hour) -> pause_1h",
+			"(Until resumed) -> pause_until_resumed", "(Rules) -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+		}},
+		{"the zero model claims no boundary", i18n.English, Model{}, ShapeDegraded, []string{
+			"(0 waiting · Not enforced)", "Open Countersign -> open", "Pause: deny new", "For 15 minutes -> pause_15m", "For 1 hour -> pause_1h",
+			"Until resumed -> pause_until_resumed", "Rules -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+		}},
+		{"Chinese", i18n.SimplifiedChinese, Model{Waiting: 1, Boundary: BoundaryDegraded, Newest: []Question{question}, Paused: true}, ShapePaused, []string{
+			"(1 个等待中 · 已暂停)", "Claude Code：在 payments-api 中使用 Bash -> question/q1", "打开 Countersign -> open", "恢复 -> resume", "规则 -> rules",
+			"设置 -> settings", "退出（代理将被拒绝） -> quit",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := Lines(tt.language, tt.model)
+			if diff := cmp.Diff(tt.want, texts(got)); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+			if got.Shape != tt.shape {
+				t.Errorf("shape %s, want %s", got.Shape, tt.shape)
+			}
+		})
+	}
+}
+
+func TestShape(t *testing.T) {
+	for _, tt := range []struct {
+		model Model
+		want  Shape
+	}{
+		{Model{Boundary: BoundaryEnforced}, ShapeIdle},
+		{Model{Boundary: BoundaryEnforced, Waiting: 1}, ShapeWaiting},
+		{Model{Boundary: BoundaryDegraded}, ShapeDegraded},
+		{Model{Boundary: "something new"}, ShapeDegraded},
+		{Model{Boundary: BoundaryDegraded, Waiting: 1}, ShapeWaiting},
+		{Model{Boundary: BoundaryEnforced, Waiting: 1, Paused: true}, ShapePaused},
+	} {
+		if got := tt.model.shape(); got != tt.want {
+			t.Errorf("%+v: %s, want %s", tt.model, got, tt.want)
+		}
+	}
+}
+
+// TestMenuIsBounded: whatever is asked for, at most nine lines stand in the first level, each in a slot of its own, no
+// name brings more than it may, and the whole state fits into a message.
+func TestMenuIsBounded(t *testing.T) {
+	first := map[Slot]bool{}
+	for _, place := range Layout {
+		first[place.Slot] = place.Above == ""
+	}
+	long := strings.Repeat("\u202e", 5000)
+	model := Model{Waiting: 1 << 40, Boundary: BoundaryEnforced, Newest: make([]Question, 50)}
+	for i := range model.Newest {
+		model.Newest[i] = Question{ID: "q", Agent: long, Tool: long, Project: long}
+	}
+	for _, model.Paused = range []bool{false, true} {
+		for _, language := range i18n.Languages {
+			state, lines, used := Lines(language, model), 0, map[Slot]bool{}
+			for _, item := range state.Items {
+				level, known := first[item.Slot]
+				if !known || used[item.Slot] {
+					t.Errorf("slot %q is unknown or used twice", item.Slot)
+				}
+				used[item.Slot] = true
+				if level {
+					lines++
+				}
+				if n := utf8.RuneCountInString(item.Text); n > 4*longestName {
+					t.Errorf("a line has %d characters", n)
+				}
+			}
+			if lines > 9 {
+				t.Errorf("%d lines", lines)
+			}
+			if err := Write(new(strings.Builder), Order{State: state}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestNothingAllows: only the known ids leave the menu, and none of them answers a question.
+func TestNothingAllows(t *testing.T) {
+	known := map[string]bool{
+		"": true, IDOpen: true, IDPauseShort: true, IDPauseLong: true, IDPauseForever: true, IDResume: true, IDRules: true, IDSettings: true, IDQuit: true,
+	}
+	for _, paused := range []bool{false, true} {
+		for _, item := range Lines(i18n.English, Model{Waiting: 1, Newest: []Question{{ID: "q1"}}, Paused: paused}).Items {
+			_, question := Event{item.ID}.Question()
+			if !known[item.ID] && !question {
+				t.Errorf("the menu offers %q", item.ID)
+			}
+		}
+	}
+}
+
+func TestName(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"plain", "payments-api_2", "payments-api_2"},
+		{"Chinese", "支付 接口", "支付 接口"},
+		{"line feed and tab", "a\nb\tc", `a\u000ab\u0009c`},
+		{"bidirectional", "a\u202eb\u2066", `a\u202eb\u2066`},
+		{"zero width", "a\u200bb\ufeff", `a\u200bb\ufeff`},
+		{"a space that is none", "a\u00a0b\u3000", `a\u00a0b\u3000`},
+		{"tags", "a\U000e0041", `a\U000e0041`},
+		{"no text", "a\xff\x00", `a\xff\u0000`},
+		{"as long as it may be", strings.Repeat("x", longestName), strings.Repeat("x", longestName)},
+		{"too long", strings.Repeat("x", longestName+1), strings.Repeat("x", longestName-1) + "…"},
+		{"not cut within a spelling", strings.Repeat("x", longestName-3) + "\u202ey", strings.Repeat("x", longestName-3) + "…"},
+		{"nothing", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := name(tt.in); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package desk
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+
+	"countersign/backend/wire"
+)
+
+func TestParseLink(t *testing.T) {
+	const id = "0197a3c4-5d6e-7f80-9123-456789abcdef"
+	unknown := wire.Link{Kind: wire.LinkUnknown}
+	for name, tt := range map[string]struct {
+		url  string
+		want wire.Link
+	}{
+		"nothing":           {"", wire.Link{Kind: wire.LinkNone}},
+		"an approval":       {"countersign://approval/" + id, wire.Link{Kind: wire.LinkApproval, ID: id}},
+		"a session":         {"countersign://session/" + id, wire.Link{Kind: wire.LinkSession, ID: id}},
+		"a project":         {"countersign://project/work_1", wire.Link{Kind: wire.LinkProject, ID: "work_1"}},
+		"a receipt":         {"countersign://receipt/" + id, wire.Link{Kind: wire.LinkReceipt, ID: id}},
+		"the longest id":    {"countersign://receipt/" + strings.Repeat("a", maxLinkID), wire.Link{Kind: wire.LinkReceipt, ID: strings.Repeat("a", maxLinkID)}},
+		"too long an id":    {"countersign://receipt/" + strings.Repeat("a", maxLinkID+1), unknown},
+		"too long a link":   {"countersign://receipt/" + strings.Repeat("a", maxLink), unknown},
+		"only the scheme":   {"countersign://", unknown},
+		"no id":             {"countersign://approval/", unknown},
+		"no slash":          {"countersign://approval", unknown},
+		"another kind":      {"countersign://answer/" + id, unknown},
+		"pairing":           {"countersign://pair/x", unknown},
+		"another scheme":    {"https://approval/" + id, unknown},
+		"upper case":        {"COUNTERSIGN://approval/" + id, unknown},
+		"one slash":         {"countersign:/approval/" + id, unknown},
+		"a trailing slash":  {"countersign://approval/" + id + "/", unknown},
+		"a query":           {"countersign://approval/" + id + "?allow=1", unknown},
+		"a fragment":        {"countersign://approval/" + id + "#allow", unknown},
+		"an encoded id":     {"countersign://approval/%61%62", unknown},
+		"a path":            {"countersign://project/../../etc", unknown},
+		"a blank before it": {" countersign://approval/" + id, unknown},
+		"a line end":        {"countersign://approval/" + id + "\n", unknown},
+		"a NUL":             {"countersign://approval/a\x00", unknown},
+		"another alphabet":  {"countersign://approval/\u0430", unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := parseLink(tt.url); got != tt.want {
+				t.Errorf("parseLink(%q) = %+v, want %+v", tt.url, got, tt.want)
+			}
+		})
+	}
+}
+
+// FuzzParseLink: what is taken is exactly what we would write ourselves, and what is logged cannot act on a reader.
+func FuzzParseLink(f *testing.F) {
+	for _, seed := range []string{"", "countersign://approval/a", "countersign://receipt/\x1b[2J", "countersign://session/a/b", "javascript:alert(1)", "\xff\xfe"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, url string) {
+		switch link := parseLink(url); link.Kind {
+		case wire.LinkNone:
+			if url != "" {
+				t.Errorf("%q only opens the window", url)
+			}
+		case wire.LinkUnknown:
+			if link.ID != "" {
+				t.Errorf("%q is unknown and has an id", url)
+			}
+		default:
+			if url != linkPrefix+link.Kind+"/"+link.ID || link.ID == "" {
+				t.Errorf("%q was taken for %+v", url, link)
+			}
+		}
+		if logged := loggable(url); len(logged) > 4*maxLogged || strings.ContainsFunc(logged, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%q is logged as %q", url, logged)
+		}
+	})
+}

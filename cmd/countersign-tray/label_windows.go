@@ -1,0 +1,6 @@
+package main
+
+import "strings"
+
+// plainLabel keeps an ampersand from becoming the mark of an access key.
+func plainLabel(text string) string { return strings.ReplaceAll(cString(text), "&", "&&") }

@@ -1,0 +1,24 @@
+// Lines of a hunk as they are shown, each with its number and sign.
+import type { DiffHunk } from '../wire/types.gen'
+
+export interface ShownLine { readonly number: number; readonly sign: string; readonly tone: 'add' | 'del' | ''; readonly text: string }
+
+/** Removed lines carry the number of the old file, all others that of the new one. */
+export function numbered(hunk: DiffHunk): ShownLine[] {
+  let before = hunk.old_start, after = hunk.new_start
+  return (hunk.lines ?? []).map((line) => {
+    if (line.op === '-') return { number: before++, sign: '−', tone: 'del', text: line.text }
+    if (line.op === '+') return { number: after++, sign: '+', tone: 'add', text: line.text }
+    before++
+    return { number: after++, sign: ' ', tone: '', text: line.text }
+  })
+}
+
+/** A size for a person. */
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`
+  const units = ['KiB', 'MiB', 'GiB']
+  let value = count / 1024, unit = 0
+  while (value >= 1024 && unit < units.length - 1) { value /= 1024; unit++ }
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit] ?? ''}`
+}

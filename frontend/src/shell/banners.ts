@@ -1,0 +1,34 @@
+// The conditions that every page has to know of, worst first. Each is a line with at most one way out.
+import type { ShapeName } from '../look/Shape.svelte'
+import type { AppStatus, DeskPause, Status } from '../wire/types.gen'
+
+export type BannerAct = 'resume' | 'reload' | null
+export interface Banner { readonly id: string; readonly key: string; readonly args: Readonly<Record<string, string>>; readonly shape: ShapeName; readonly tone: 'poor' | 'care' | ''; readonly act: BannerAct }
+
+export interface Conditions {
+  readonly connection: 'connecting' | 'ready' | 'lost' | 'other_version'
+  readonly otherVersion: string | null
+  readonly app: AppStatus | null
+  readonly status: Status | null
+  readonly pause: DeskPause
+  readonly mayAnswer: boolean
+  readonly until: string // the pause's end as a time of day, '' for none
+}
+
+export function banners(c: Conditions): Banner[] {
+  const list: Banner[] = []
+  const add = (id: string, tone: Banner['tone'], shape: ShapeName, args: Record<string, string> = {}, act: BannerAct = null): void => {
+    list.push({ id, key: `banner.${id}`, args, shape, tone, act })
+  }
+  if (c.connection === 'other_version') add('other_version', 'poor', 'triangle', { version: c.otherVersion ?? '?' }, 'reload')
+  if (c.connection === 'lost') add('lost', 'poor', 'triangle')
+  if (c.connection === 'connecting') add('connecting', '', 'ring')
+  if (c.status?.read_only === true) add('read_only', 'poor', 'triangle')
+  if (c.pause.paused) add(c.until === '' ? 'paused' : 'paused_until', 'care', 'bars', { until: c.until }, 'resume')
+  if (c.connection === 'ready' && !c.mayAnswer) add('look_only', 'care', 'ring')
+  for (const problem of c.status?.problems ?? []) {
+    if (problem.code === 'source_unreadable') add('source_unreadable', 'care', 'triangle', problem.args ?? {})
+  }
+  if (c.app !== null && c.app.demo) add('demo', '', 'ring')
+  return list
+}

@@ -1,0 +1,47 @@
+// The language of the pages. t reads a reactive value, so that whatever shows a sentence follows a change of language.
+import { SvelteMap } from 'svelte/reactivity'
+import en from '../../../app/i18n/en.json'
+import zhCN from '../../../app/i18n/zh-CN.json'
+import { chooseLanguage, fill, lookUp, type Args, type Catalogue, type Language } from './translate'
+
+const catalogues: Readonly<Record<Language, Catalogue>> = { en, 'zh-CN': zhCN }
+const chosen = new SvelteMap<'language', Language>()
+const missing = new Map<string, number>()
+
+const systemLanguages = (): readonly string[] => (typeof navigator === 'undefined' ? [] : navigator.languages ?? [])
+
+/** The language in use; also what belongs into the html element's lang. */
+export function language(): Language {
+  return chosen.get('language') ?? chooseLanguage('system', systemLanguages())
+}
+
+/** Sets the language: "system", "en" or "zh-CN". */
+export function setLanguage(set: string): void {
+  chosen.set('language', chooseLanguage(set, systemLanguages()))
+}
+
+/** Whether there is a sentence of this key in the language in use, or in English. */
+export function has(key: string): boolean {
+  return lookUp(catalogues[language()], key) !== null || lookUp(en, key) !== null
+}
+
+/** The sentence of a key. Without one the key itself is shown and, while developing, counted. */
+export function t(key: string, args: Args = {}): string {
+  const text = lookUp(catalogues[language()], key) ?? lookUp(en, key)
+  if (text === null) {
+    if (import.meta.env.DEV) missing.set(key, (missing.get(key) ?? 0) + 1)
+    return key
+  }
+  return fill(text, args)
+}
+
+/** The sentence of an error of the core or of the app; a code without one of its own is named. */
+export function errorText(code: string, args: Args = {}): string {
+  const key = `error.${code}`
+  return has(key) ? t(key, args) : t('error.unknown', { ...args, code })
+}
+
+/** The keys that were asked for and are in no catalogue, with how often. Counted only while developing. */
+export function missingKeys(): ReadonlyMap<string, number> {
+  return missing
+}
