@@ -85,7 +85,7 @@ func (d *testDesk) env() []string { return append(os.Environ(), "COUNTERSIGN_HOM
 func (d *testDesk) start(args ...string) *window {
 	d.t.Helper()
 	d.launch(args...)
-	w := &window{t: d.t, app: "countersign-desk"}
+	w := &window{t: d.t, app: windowName}
 	w.wait("the window shows the inbox", func(n node) bool { return n.Role == "heading" && n.Name != "" || n.Role == "landmark" && n.Name != "" })
 	return w
 }
@@ -226,6 +226,9 @@ type node struct {
 }
 
 func (n node) is(state string) bool { return slices.Contains(n.States, state) }
+
+// windowName is what the window is called on the accessibility bus: its program name.
+const windowName = "dev.countersign.Desk"
 
 // window is the window of a desk as a screen reader sees it.
 type window struct {

@@ -45,7 +45,7 @@ func TestNotificationDenies(t *testing.T) {
 	a.propose("bash", map[string]any{"command": "touch three.txt"}, map[string]any{"id": "three"})
 	n.wait("a third notification", button("Review"))
 	n.press("Review")
-	w := &window{t: t, app: "countersign-desk"}
+	w := &window{t: t, app: windowName}
 	w.says("touch")
 	n.gone("the third notification, now that its card is shown", button("Review"))
 }

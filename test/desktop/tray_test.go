@@ -115,7 +115,7 @@ func TestTrayCountsAndOpens(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w := &window{t: t, app: "countersign-desk"}
+	w := &window{t: t, app: windowName}
 	w.choose("touch one.txt")
 	w.press("Deny")
 	a.heard("that one was denied", func(e event) bool { return e.ID == "one" && e.Outcome == "refused" })
