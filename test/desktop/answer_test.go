@@ -91,7 +91,7 @@ func TestHostileTextIsShownEscaped(t *testing.T) {
 	hostile := "echo '<img src=x onerror=alert(1)>' \x1b[2K \u202egnp.exe\u202c a\u200bb"
 	a.propose("bash", map[string]any{"command": hostile, "description": "<b>bold</b>\u202e"}, map[string]any{"id": "h"})
 	w.choose("<img src=x")
-	for _, text := range []string{"<img src=x onerror=alert(1)>", "202e", "200b", "1b"} {
+	for _, text := range []string{"<img src=x onerror=alert(1)>", "u{202E}", "u{200B}", `\\e[2K`} {
 		w.says(text)
 	}
 	nodes, err := w.tree()

@@ -52,7 +52,7 @@ describe('arguments', () => {
 describe('parts and ends', () => {
   it('tells a rule from a safe read', () => {
     expect(partReason({ text: '', words: [], state: 'covered', why: 'bash(ls)' } as never).key).toBe('part.by_rule')
-    expect(partReason({ text: '', words: [], state: 'covered', why: 'safe read' } as never).key).toBe('part.safe_read')
+    expect(partReason({ text: '', words: [], state: 'covered', why: 'safe_read' } as never).key).toBe('part.safe_read')
   })
   it('never tells a time-out as a denial', () => expect(endOf(question({ outcome: 'expired' })).key).toBe('end.expired'))
 })

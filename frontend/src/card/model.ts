@@ -1,16 +1,13 @@
 // What a card says about a call: which words, which tone. It decides nothing; the core did, or a person will.
 import type { ShapeName } from '../look/Shape.svelte'
-import { has } from '../text/i18n'
+import { has, t } from '../text/i18n'
 import type { CapabilitySnapshot, Card, Part, Question } from '../wire/types.gen'
 
 export type Tone = 'good' | 'care' | 'poor'
 export type BoundaryKind = 'enforced' | 'write' | 'unbounded' | 'agent'
 
-/** Agents by the names people know them by; a name that no catalogue has is shown as it is. */
-const agents: Readonly<Record<string, string>> = {
-  claude: 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', opencode: 'OpenCode', demo: 'Demo agent', countersign: 'Countersign',
-}
-export const agentName = (agent: string): string => agents[agent] ?? agent
+/** An agent by the name people know it by; one that the catalogue does not know is shown as it is. */
+export const agentName = (agent: string): string => has(`agent.${agent}`) ? t(`agent.${agent}`) : agent
 
 const commandTools = new Set(['bash', 'powershell'])
 const writeTools = new Set(['write', 'edit', 'apply_patch'])
@@ -42,7 +39,8 @@ export const partKey = (part: Part): string => `part.${partStates.has(part.state
 export function partReason(part: Part): { key: string; text: string; code: boolean } {
   const why = part.why ?? ''
   if (part.state === 'covered') {
-    return why === '' || why === 'safe read' ? { key: 'part.safe_read', text: '', code: false } : { key: 'part.by_rule', text: why, code: true }
+    if (why === '' || why === 'safe_read') return { key: 'part.safe_read', text: '', code: false }
+    return why === 'accept_edits' ? { key: 'part.accept_edits', text: '', code: false } : { key: 'part.by_rule', text: why, code: true }
   }
   if (part.state === 'new') return { key: 'part.no_rule', text: '', code: false }
   return { key: why === '' ? 'part.unknown_why' : 'part.because', text: why, code: false }
