@@ -42,13 +42,33 @@ func wireSession(s Session) wire.Session {
 	}
 }
 
-// maxShownArgs is how much of a call's arguments is shown, in bytes. A command has its own place on the card and is never
-// cut; other arguments are left out when they are longer, and the card says how long they are.
-const maxShownArgs = 16 << 10
+// Limits of a call's arguments as they are shown, in bytes. A command has its own place on the card and is never cut, and
+// what a file would become is shown as its difference; other arguments that are longer are left out, and the card says how
+// long they are.
+const (
+	maxShownArgs = 16 << 10
+	maxShownArg  = 2 << 10 // of one argument, where all together are too long
+)
 
 func shownArgs(args json.RawMessage) json.RawMessage {
 	if len(args) <= maxShownArgs {
 		return args
 	}
-	return json.RawMessage(`{"omitted_bytes":` + itoa(len(args)) + `}`)
+	var all map[string]json.RawMessage
+	if json.Unmarshal(args, &all) == nil {
+		for name, value := range all {
+			if len(value) > maxShownArg {
+				all[name] = omitted(value)
+			}
+		}
+		if short, err := json.Marshal(all); err == nil && len(short) <= maxShownArgs {
+			return short
+		}
+	}
+	return omitted(args)
+}
+
+// omitted stands for a value that is not shown.
+func omitted(value json.RawMessage) json.RawMessage {
+	return json.RawMessage(`{"omitted_bytes":` + itoa(len(value)) + `}`)
 }

@@ -30,8 +30,7 @@ func TestAllowAndDenyWithANote(t *testing.T) {
 	w.says("Enforced")
 	w.says(d.project)
 	w.says("make the file")
-	w.press("Allow once")
-	done := a.heard("that its command ran", func(e event) bool { return e.ID == "one" && e.Event == "ended" })
+	done := w.decide("Allow once", a, "that its command ran", func(e event) bool { return e.ID == "one" && e.Event == "ended" })
 	if done.Exit == nil || *done.Exit != 0 || !strings.Contains(done.Output, "README.md") {
 		t.Errorf("the command ended as %+v", done)
 	}
@@ -49,8 +48,7 @@ func TestAllowAndDenyWithANote(t *testing.T) {
 	if out, err := exec.Command("xdotool", "type", "--delay", "20", "use the staging database").CombinedOutput(); err != nil {
 		t.Fatalf("xdotool: %v %s", err, out)
 	}
-	w.press("Deny")
-	refused := a.heard("that it was denied", func(e event) bool { return e.ID == "two" && e.Event == "decided" })
+	refused := w.decide("Deny", a, "that it was denied", func(e event) bool { return e.ID == "two" && e.Event == "decided" })
 	if refused.Outcome != "refused" || refused.Comment != "use the staging database" {
 		t.Errorf("the agent was told %+v", refused)
 	}
@@ -72,8 +70,7 @@ func TestWaitingCardSurvivesAKill(t *testing.T) {
 	d.kill()
 	w = d.start()
 	w.choose("touch kept.txt")
-	w.press("Allow once")
-	ended := a.heard("that it ran after the restart", func(e event) bool { return e.ID == "kept" && e.Event == "ended" })
+	ended := w.decide("Allow once", a, "that it ran after the restart", func(e event) bool { return e.ID == "kept" && e.Event == "ended" })
 	if ended.Call != waiting.Call {
 		t.Errorf("call %s was answered, %s was asked about", ended.Call, waiting.Call)
 	}
@@ -91,7 +88,7 @@ func TestHostileTextIsShownEscaped(t *testing.T) {
 	hostile := "echo '<img src=x onerror=alert(1)>' \x1b[2K \u202egnp.exe\u202c a\u200bb"
 	a.propose("bash", map[string]any{"command": hostile, "description": "<b>bold</b>\u202e"}, map[string]any{"id": "h"})
 	w.choose("<img src=x")
-	for _, text := range []string{"<img src=x onerror=alert(1)>", "u{202E}", "u{200B}", `\\e[2K`} {
+	for _, text := range []string{"<img src=x onerror=alert(1)>", "u{202E}", "u{200B}", `\e[2K`} {
 		w.says(text)
 	}
 	nodes, err := w.tree()
@@ -103,10 +100,16 @@ func TestHostileTextIsShownEscaped(t *testing.T) {
 			t.Errorf("%s shows it as it is: %q %q", n.Role, n.Name, n.Text)
 		}
 	}
-	a.propose("bash", map[string]any{"command": "echo " + strings.Repeat("long ", 200_000)}, map[string]any{"id": "long"})
+	// A command is shown whole, however long: at most what the system can execute.
+	a.propose("bash", map[string]any{"command": "touch " + strings.Repeat("long-", 20_000)}, map[string]any{"id": "long"})
 	a.heard("that the long one waits", func(e event) bool { return e.ID == "long" && e.Event == "admitted" && e.State == "waiting" })
-	w.choose("long long")
-	w.wait("its card, whole", func(n node) bool { return strings.Count(n.Text, "long ") > 100_000 })
-	w.press("Deny")
-	a.heard("that it was denied", func(e event) bool { return e.ID == "long" && e.Outcome == "refused" })
+	w.choose("long-long-")
+	w.wait("its card, whole", func(n node) bool { return strings.Count(n.Text, "long-") >= 20_000 })
+	w.decide("Deny", a, "that it was denied", func(e event) bool { return e.ID == "long" && e.Outcome == "refused" })
+
+	a.propose("write", map[string]any{"path": "big.txt", "content": strings.Repeat("big-", 250_000)}, map[string]any{"id": "big"})
+	a.heard("that the file of one line waits", func(e event) bool { return e.ID == "big" && e.Event == "admitted" && e.State == "waiting" })
+	w.choose("big.txt")
+	w.wait("its card", func(n node) bool { return n.Role == "heading" && strings.Contains(n.Name, "wants to change a file") })
+	w.decide("Deny", a, "that it was denied", func(e event) bool { return e.ID == "big" && e.Outcome == "refused" })
 }

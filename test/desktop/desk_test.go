@@ -214,6 +214,13 @@ func (a *agent) heard(what string, fits func(event) bool) event {
 	return found
 }
 
+// was reports whether the agent was told something that fits.
+func (a *agent) was(fits func(event) bool) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.ContainsFunc(a.said, fits)
+}
+
 // node is one accessible.
 type node struct {
 	Path       []int             `json:"path"`
@@ -358,6 +365,23 @@ func (w *window) choose(command string) {
 	if err := ask(map[string]any{"op": "press", "app": w.app, "path": row.Path}, &done); err != nil {
 		w.t.Fatalf("choose %q: %v", command, err)
 	}
+}
+
+// decide presses a button of a card until the agent was told: a card that has just come to the front does not count a press.
+func (w *window) decide(name string, a *agent, what string, fits func(event) bool) event {
+	w.t.Helper()
+	for range 5 {
+		w.press(name)
+		if eventually(3*time.Second, func() error {
+			if !a.was(fits) {
+				return fmt.Errorf("not yet")
+			}
+			return nil
+		}) == nil {
+			break
+		}
+	}
+	return a.heard(what, fits)
 }
 
 // focus gives something the keyboard focus.

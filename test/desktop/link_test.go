@@ -34,8 +34,7 @@ func TestLinkOpensItsCard(t *testing.T) {
 	}
 	d.open(t, "countersign://approval/00000000-0000-7000-8000-000000000000")
 	w.wait("a notice about a link to nothing", func(n node) bool { return strings.Contains(strings.ToLower(n.Name+n.Text), "link") })
-	w.press("Deny")
-	a.heard("that the second was denied", func(e event) bool { return e.ID == "second" && e.Outcome == "refused" })
+	w.decide("Deny", a, "that the second was denied", func(e event) bool { return e.ID == "second" && e.Outcome == "refused" })
 }
 
 func (d *testDesk) open(t *testing.T, url string) {

@@ -117,7 +117,6 @@ func TestTrayCountsAndOpens(t *testing.T) {
 	}
 	w := &window{t: t, app: windowName}
 	w.choose("touch one.txt")
-	w.press("Deny")
-	a.heard("that one was denied", func(e event) bool { return e.ID == "one" && e.Outcome == "refused" })
+	w.decide("Deny", a, "that one was denied", func(e event) bool { return e.ID == "one" && e.Outcome == "refused" })
 	trayWaits(t, item, "1 waiting")
 }

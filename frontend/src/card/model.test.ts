@@ -46,6 +46,11 @@ describe('arguments', () => {
   it('are whole, sorted, and without what is shown elsewhere', () => {
     expect(argumentList({ b: { x: 1 }, description: 'd', command: 'ls', a: 'text' }, ['command'])).toEqual([['a', 'text'], ['b', '{\n "x": 1\n}']])
   })
+  it('says how long one is that the core left out', () => {
+    expect(argumentList({ path: 'a', content: { omitted_bytes: 70000 } }, [])).toEqual([['content', 'not shown: 70000 bytes'], ['path', 'a']])
+    expect(argumentList({ omitted_bytes: 70000 }, ['command'])).toEqual([])
+    expect(argumentList({ omitted_bytes: 70000 }, [])).toEqual([['', 'not shown: 70000 bytes']])
+  })
   it.each([null, undefined])('none for %s', (args) => expect(argumentList(args, [])).toEqual([]))
 })
 

@@ -84,10 +84,18 @@ export const writtenArguments: readonly string[] = ['content', 'old_string', 'ne
 /** Arguments one by one, whole, but for those that the card shows in another form. */
 export function argumentList(args: unknown, shown: readonly string[]): [string, string][] {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args == null ? [] : [['', JSON.stringify(args)]]
+  if ('omitted_bytes' in args) return shown.length > 0 ? [] : [['', argumentText(args)]]
   return Object.entries(args)
     .filter(([name]) => name !== 'description' && !shown.includes(name))
     .sort(([a], [b]) => a < b ? -1 : 1)
-    .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value, null, 1)])
+    .map(([name, value]) => [name, argumentText(value)])
+}
+
+/** A value as text; one that the core left out for its length says how long it is. */
+function argumentText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'object' && value !== null && 'omitted_bytes' in value) return t('card.args.omitted', { bytes: String(value.omitted_bytes) })
+  return JSON.stringify(value, null, 1)
 }
 
 export interface End { readonly key: string; readonly meaning: string; readonly shape: ShapeName; readonly tone: 'good' | 'poor' | '' }
