@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
@@ -111,7 +112,8 @@ func (s *shell) startNotices(board noticeBoard) {
 func (s *shell) notNoticed(err error) {
 	s.log.Warn("notifications", "error", err)
 	code := codeNoNotifications
-	if coded, ok := err.(*wire.Error); ok {
+	var coded *wire.Error
+	if errors.As(err, &coded) {
 		code = coded.Code
 	}
 	s.host.SetNotifications(bridge.Part{Code: code})
@@ -132,7 +134,7 @@ func (s *shell) carryOut(e notify.Effects) {
 		}
 	}
 	for _, n := range e.Send {
-		s.send(board, n)
+		_ = s.send(board, n) // it says itself what went wrong
 	}
 }
 

@@ -158,12 +158,12 @@ func TestFollower(t *testing.T) {
 	s.core.questions = []wire.Question{{ID: "a", Version: 1, Session: "1", Agent: "demo", Tool: "bash", Detail: []byte(`{"project":"/home/x/payments-api","command":"ls"}`)}}
 	s.following(t)
 	first := <-s.notices.sent
-	if first.Body != "demo asks to use bash in payments-api" || !first.Deny {
+	if first.Body != "Demo agent asks to use bash in payments-api" || !first.Deny {
 		t.Errorf("sent %+v", first)
 	}
 	s.core.publish(t, wire.FrameQuestionAsked, wire.Question{ID: "b", Version: 1, Session: "1", Agent: "demo", Tool: "bash", Detail: []byte(`{"project":"/home/x/payments-api"}`)})
 	second := <-s.notices.sent
-	if second.Body != "2 requests from demo in payments-api" || second.Deny {
+	if second.Body != "2 requests from Demo agent in payments-api" || second.Deny {
 		t.Errorf("sent %+v", second)
 	}
 	// One card was shown, the other answered: the notification goes.
@@ -175,7 +175,7 @@ func TestFollower(t *testing.T) {
 		return cmp.Equal(s.notices.withdrawn, []string{first.ID, second.ID})
 	})
 	until(t, "one is left in the tray", func() bool { return s.tray.last().Waiting == 1 })
-	if got := s.tray.last().Tooltip; !strings.Contains(got, "Enforced") {
+	if got := s.tray.last().Tooltip; !strings.Contains(got, "1 waiting") {
 		t.Errorf("the tray says %q", got)
 	}
 	// A preference that names the command counts for what comes next.

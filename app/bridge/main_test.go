@@ -32,7 +32,6 @@ type stage struct {
 	events chan emitted
 
 	mu       sync.Mutex // guards the following
-	stopped  int
 	calls    []string
 	notified error
 }

@@ -53,7 +53,7 @@ func play(s *Scheduler, end time.Duration, steps map[time.Duration]func(now time
 
 func TestSchedule(t *testing.T) {
 	const title, again = "Waiting for your answer", "Still waiting for your answer"
-	const one, two = "demo asks to use bash in payments-api", "2 requests from demo in payments-api"
+	const one, two = "Demo agent asks to use bash in payments-api", "2 requests from Demo agent in payments-api"
 	tests := []struct {
 		name  string
 		end   time.Duration
@@ -178,12 +178,12 @@ func TestWords(t *testing.T) {
 		change func(q *Question)
 		want   string
 	}{
-		{"no command unless wanted", Wishes{Language: "en"}, nil, "demo asks to use bash in payments-api"},
-		{"command", Wishes{Language: "en", Command: true}, nil, "demo asks to use bash in payments-api\nbash: git push"},
-		{"no project", Wishes{Language: "en"}, func(q *Question) { q.Project = "" }, "demo asks to use bash in no project"},
-		{"Chinese", Wishes{Language: "zh-CN"}, nil, "demo 请求在 payments-api 中使用 bash"},
+		{"no command unless wanted", Wishes{Language: "en"}, nil, "Demo agent asks to use bash in payments-api"},
+		{"command", Wishes{Language: "en", Command: true}, nil, "Demo agent asks to use bash in payments-api\nbash: git push"},
+		{"no project", Wishes{Language: "en"}, func(q *Question) { q.Project = "" }, "Demo agent asks to use bash in no project"},
+		{"Chinese", Wishes{Language: "zh-CN"}, nil, "演示代理 请求在 payments-api 中使用 bash"},
 		{"what cannot be seen is written out", Wishes{Language: "en", Command: true}, func(q *Question) { q.Command = "a\u202eb\x1b\u200b\nc" },
-			"demo asks to use bash in payments-api\nbash: a\\u{202e}b\\u{1b}\\u{200b} c"},
+			"Demo agent asks to use bash in payments-api\nbash: a\\u{202e}b\\u{1b}\\u{200b} c"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

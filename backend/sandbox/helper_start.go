@@ -42,7 +42,7 @@ func StartHelper(exe string, args []string, env []string) (*Helper, error) {
 		for _, p := range pipes {
 			for _, f := range p {
 				if f != nil {
-					f.Close()
+					_ = f.Close()
 				}
 			}
 		}
@@ -63,7 +63,7 @@ func StartHelper(exe string, args []string, env []string) (*Helper, error) {
 		return nil, fmt.Errorf("start helper: %w", err)
 	}
 	for _, f := range theirs {
-		f.Close()
+		_ = f.Close()
 	}
 	h := &Helper{
 		Stdin: pipes[0][1], Stdout: pipes[1][0], process: process, stdin: pipes[0][1], stdout: pipes[1][0], done: make(chan struct{}),
@@ -85,7 +85,7 @@ func (h *Helper) follow(stderr *os.File) {
 	case <-copied:
 	case <-time.After(helperPatience):
 	}
-	stderr.Close()
+	_ = stderr.Close()
 	<-copied
 	h.code = -1
 	if err == nil {
