@@ -66,7 +66,7 @@ func newShell(version string, f flags, dirs config.Dirs, d desktop, log *slog.Lo
 		log.Error("find the demonstration's agent", "error", err)
 	}
 	s.host = bridge.New(bridge.Options{
-		Dirs: dirs, Agents: known, Version: version, Demo: f.demo != "", Passphrase: knownPassphrase(f),
+		Dirs: dirs, Agents: known, Version: version, Language: i18n.Language(i18n.System, os.Getenv), Demo: f.demo != "", Passphrase: knownPassphrase(f),
 		Start: bridge.StartCore, Stop: core.Stop, Emit: func(name, payload string) { s.view().Emit(name, payload) },
 		Follow: s.follower.follow, Subscribed: s.pageListens, Changed: func(bridge.AppStatus) { s.follower.look() },
 		Quit: s.quit, Hide: s.hideByPage, TestNotification: s.testNotification, Log: log,

@@ -20,10 +20,11 @@ const closeTimeout = core.StopTimeout + 2*time.Second
 
 // Options says what a host needs. All functions are set.
 type Options struct {
-	Dirs    config.Dirs
-	Agents  agents.Table
-	Version string
-	Demo    bool // a desk that is thrown away
+	Dirs     config.Dirs
+	Agents   agents.Table
+	Version  string
+	Demo     bool   // a desk that is thrown away
+	Language string // of the desktop
 	// Passphrase is where the passphrase comes from without anybody being asked; ok is false where nobody knows it.
 	Passphrase func(config.Config) (secret desk.Secret, ok bool, err error)
 	Start      Start
@@ -66,7 +67,7 @@ type Host struct {
 // New returns a host that has done nothing yet.
 func New(o Options) *Host {
 	h := &Host{options: o, orders: make(chan event, 1), secrets: make(chan desk.Secret)}
-	h.status = AppStatus{Phase: PhaseOpening, Version: o.Version, Platform: runtime.GOOS, Demo: o.Demo}
+	h.status = AppStatus{Phase: PhaseOpening, Version: o.Version, Platform: runtime.GOOS, Language: o.Language, Demo: o.Demo}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	return h
 }

@@ -54,6 +54,7 @@ type AppStatus struct {
 	Fault         *Fault     `json:"fault,omitempty"` // with PhaseFault; with PhaseElsewhere why taking over failed
 	Version       string     `json:"version"`
 	Platform      string     `json:"platform"` // "linux", "darwin" or "windows"
+	Language      string     `json:"language"` // of the desktop, as the tray and the notifications speak it where the owner prefers the system's
 	Demo          bool       `json:"demo"`     // a desk that is thrown away
 	Tray          Part       `json:"tray"`
 	Notifications Part       `json:"notifications"`

@@ -28,6 +28,7 @@ type testDesk struct {
 	project string
 	log     string
 	desk    *exec.Cmd
+	more    []string // of the environment
 }
 
 // newDesk prepares a home. Its key is in the keyring of the session, as on a person's machine.
@@ -79,7 +80,9 @@ func (d *testDesk) write(path, text string) {
 	}
 }
 
-func (d *testDesk) env() []string { return append(os.Environ(), "COUNTERSIGN_HOME="+d.home) }
+func (d *testDesk) env() []string {
+	return append(append(os.Environ(), "COUNTERSIGN_HOME="+d.home), d.more...)
+}
 
 // start starts the window and waits until it shows its pages.
 func (d *testDesk) start(args ...string) *window {

@@ -165,3 +165,19 @@ func TestNotificationDenies(t *testing.T) {
 		t.Fatalf("after looking: %v\n%s", err, out)
 	}
 }
+
+// geometry is a part of the screen as ImageMagick names it.
+func geometry(x, y, width, height int) string {
+	return fmt.Sprintf("%dx%d+%d+%d", width, height, x, y)
+}
+
+// windowID is the X server's number of the desk's window.
+func windowID(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("xdotool", "search", "--onlyvisible", "--name", "^Countersign").Output()
+	ids := strings.Fields(string(out))
+	if err != nil || len(ids) == 0 {
+		t.Fatalf("the window is not on the screen: %v", err)
+	}
+	return ids[0]
+}

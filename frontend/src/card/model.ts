@@ -79,7 +79,7 @@ export const answerKey = (answer: string): string => {
 }
 
 /** Arguments that the changes of files show already. */
-export const writtenArguments: readonly string[] = ['content', 'old_string', 'new_string', 'new_source', 'edits']
+export const writtenArguments: readonly string[] = ['path', 'file_path', 'notebook_path', 'content', 'old_string', 'new_string', 'new_source', 'edits']
 
 /** Arguments one by one, whole, but for those that the card shows in another form. */
 export function argumentList(args: unknown, shown: readonly string[]): [string, string][] {

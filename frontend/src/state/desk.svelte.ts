@@ -8,7 +8,7 @@ import type {
   Actions, AppStatus, Call, Changes, DeskPause, Link, Preferences, Question, Receipt, Session, Status, Verification,
 } from '../wire/types.gen'
 import { boundIn, readAppStatus, WindowTransport } from '../wire/window'
-import { has, setLanguage } from '../text/i18n'
+import { has, setDesktopLanguage, setLanguage } from '../text/i18n'
 import { untrack } from 'svelte'
 import { SvelteMap } from 'svelte/reactivity'
 import { untilTick } from './clock'
@@ -101,7 +101,7 @@ export class Desk {
     })
     if (transport instanceof WindowTransport) {
       this.#window = transport
-      transport.onApp((app) => { this.app = app })
+      transport.onApp((app) => { this.app = app; setDesktopLanguage(app.language) })
       transport.onWanted((wanted) => this.#navigate(wanted.page, wanted.question))
     }
     transport.start()

@@ -5,19 +5,31 @@ import zhCN from '../../../app/i18n/zh-CN.json'
 import { chooseLanguage, fill, lookUp, type Args, type Catalogue, type Language } from './translate'
 
 const catalogues: Readonly<Record<Language, Catalogue>> = { en, 'zh-CN': zhCN }
-const chosen = new SvelteMap<'language', Language>()
+const chosen = new SvelteMap<'set', string>()
 const missing = new Map<string, number>()
 
-const systemLanguages = (): readonly string[] => (typeof navigator === 'undefined' ? [] : navigator.languages ?? [])
+const spoken = new SvelteMap<'desktop', string>()
+
+/** What the system speaks: in the window as the app says, so that tray, notifications and pages agree; else as the browser says. */
+const systemLanguages = (): readonly string[] => {
+  const desktop = spoken.get('desktop')
+  if (desktop !== undefined && desktop !== '') return [desktop]
+  return typeof navigator === 'undefined' ? [] : navigator.languages ?? []
+}
 
 /** The language in use; also what belongs into the html element's lang. */
 export function language(): Language {
-  return chosen.get('language') ?? chooseLanguage('system', systemLanguages())
+  return chooseLanguage(chosen.get('set') ?? 'system', systemLanguages())
 }
 
 /** Sets the language: "system", "en" or "zh-CN". */
 export function setLanguage(set: string): void {
-  chosen.set('language', chooseLanguage(set, systemLanguages()))
+  chosen.set('set', set)
+}
+
+/** Tells what language the desktop speaks. */
+export function setDesktopLanguage(language: string): void {
+  spoken.set('desktop', language)
 }
 
 /** Whether there is a sentence of this key in the language in use, or in English. */

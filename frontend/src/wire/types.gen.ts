@@ -27,6 +27,7 @@ export interface AppStatus {
   fault?: Fault;
   version: string;
   platform: string;
+  language: string;
   demo: boolean;
   tray: BridgePart;
   notifications: BridgePart;
