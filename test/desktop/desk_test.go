@@ -143,7 +143,19 @@ type agent struct {
 
 func (d *testDesk) agent() *agent {
 	d.t.Helper()
-	cmd := exec.Command(filepath.Join(d.bin, "test", "claude"))
+	// An agent lies where agents lie, outside of the desk's own directories.
+	program := filepath.Join(filepath.Dir(d.project), "bin", "claude")
+	data, err := os.ReadFile(filepath.Join(d.bin, "test", "claude"))
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(program), 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(program, data, 0o700)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	cmd := exec.Command(program)
 	cmd.Env, cmd.Dir, cmd.Stderr = d.env(), d.project, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
