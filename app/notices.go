@@ -17,6 +17,7 @@ import (
 const (
 	codeNoNotifications = "no_notification_service"
 	codeNotAllowed      = "notifications_not_allowed" // the owner has turned them off for this app
+	codeNoticesStarting = "notifications_starting"    // not there yet
 )
 
 // noticeBoard is where the desktop shows notifications.

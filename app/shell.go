@@ -15,6 +15,7 @@ import (
 
 	"countersign/app/bridge"
 	"countersign/app/i18n"
+	"countersign/app/tray"
 	"countersign/backend/config"
 	"countersign/backend/core"
 	"countersign/backend/wire"
@@ -71,8 +72,15 @@ func newShell(version string, f flags, dirs config.Dirs, d desktop, log *slog.Lo
 		Follow: s.follower.follow, Subscribed: s.pageListens, Changed: func(bridge.AppStatus) { s.follower.look() },
 		Quit: s.quit, Hide: s.hideByPage, TestNotification: s.testNotification, Log: log,
 	})
+	// What is on its way is not missing: the page would say so for a moment.
 	s.host.SetTray(bridge.Part{Code: codeNoTrayHost})
+	if s.canTray() {
+		s.host.SetTray(bridge.Part{Code: tray.CodeStarting})
+	}
 	s.host.SetNotifications(bridge.Part{Code: codeNoNotifications})
+	if d.notifications {
+		s.host.SetNotifications(bridge.Part{Code: codeNoticesStarting})
+	}
 	return s
 }
 

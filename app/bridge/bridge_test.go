@@ -1,12 +1,18 @@
 package bridge
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
 
+	"countersign/backend/config"
+	"countersign/backend/core"
+	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
@@ -59,6 +65,51 @@ func TestDoAlwaysAnswers(t *testing.T) {
 				t.Errorf("answered %+v, want code %q under %q", reply, tt.code, tt.id)
 			}
 		})
+	}
+}
+
+// TestPassphraseFromAFile: a wrong passphrase that a file gives was tried again at once, for ever, while the page said that
+// the desk was opening. Only what was typed is asked for again.
+func TestPassphraseFromAFile(t *testing.T) {
+	known := func(problem error) func(*stage, *Options) {
+		return func(_ *stage, o *Options) {
+			o.Passphrase = func(config.Config) (desk.Secret, bool, error) { return desk.NewSecret("not this one"), problem == nil, problem }
+		}
+	}
+	asks := func(outcome error) Start {
+		return func(_ context.Context, o core.Options, _ func(*desk.Desk, config.Config) error) (Core, error) {
+			if _, err := o.Passphrase(config.Config{}); err != nil {
+				return nil, err
+			}
+			return nil, outcome
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		problem error
+		outcome error
+		want    string
+	}{
+		{"wrong", nil, coded{codePassphraseWrong}, codePassphraseWrong},
+		{"of a form that cannot be", nil, coded{codePassphraseForm}, codePassphraseForm},
+		{"the file has a form that cannot be", coded{codePassphraseForm}, nil, codePassphraseForm},
+		{"no such file", fs.ErrNotExist, nil, codePassphraseFile},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			st := newStage(t, asks(tt.outcome), known(tt.problem)).until(t, PhaseFault)
+			if st.Fault == nil || st.Fault.Code != tt.want {
+				t.Errorf("fault %+v, want %s", st.Fault, tt.want)
+			}
+		})
+	}
+}
+
+// TestConfigFault: a mistake in config.toml was called a fault of the program.
+func TestConfigFault(t *testing.T) {
+	err := fmt.Errorf("open: %w", &config.Error{Path: "/c/config.toml", Line: 3, Key: "identty.store", Nearest: "identity.store", Problem: "no such key"})
+	f := faultOf(err)
+	if f.Code != codeConfigInvalid || f.Args["detail"] != "/c/config.toml:3: identty.store: no such key → identity.store?" {
+		t.Errorf("fault %+v", f)
 	}
 }
 

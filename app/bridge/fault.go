@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 
+	"countersign/backend/config"
 	"countersign/backend/wire"
 )
 
@@ -14,6 +15,17 @@ const (
 	codePassphraseForm  = "passphrase_form"
 )
 
+// Codes of what keeps a core from opening and has none of its own.
+const (
+	codeConfigInvalid  = "config_invalid"  // args: detail with file, line and key
+	codePassphraseFile = "passphrase_file" // the file that should hold the passphrase
+)
+
+// passphraseFileError is a passphrase file that could not be read.
+type passphraseFileError struct{ error }
+
+func (e *passphraseFileError) Unwrap() error { return e.error }
+
 // codeCoreEnded is the fault of a core that ended by itself.
 const codeCoreEnded = "core_ended"
 
@@ -23,12 +35,22 @@ func faultOf(err error) *Fault {
 	out := &Fault{Code: CodeInternal, Args: map[string]string{}}
 	var answered *wire.Error
 	var coded interface{ Code() string }
+	var conf *config.Error
+	var file *passphraseFileError
 	switch {
+	case errors.As(err, &conf):
+		out.Code = codeConfigInvalid
+		out.Args["detail"] = conf.Error()
+		if conf.Nearest != "" {
+			out.Args["detail"] += " → " + conf.Nearest + "?"
+		}
 	case errors.As(err, &answered):
 		out.Code = answered.Code
 		maps.Copy(out.Args, answered.Args)
 	case errors.As(err, &coded):
 		out.Code = coded.Code()
+	case errors.As(err, &file):
+		out.Code = codePassphraseFile
 	}
 	var detailed interface{ Args() map[string]string }
 	if errors.As(err, &detailed) {

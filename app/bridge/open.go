@@ -20,13 +20,13 @@ func (h *Host) run() {
 	order := eventRetry
 	for h.ctx.Err() == nil {
 		c, err := h.attempt(order)
-		h.settle(err)
+		typed := h.settle(err)
 		switch {
 		case err == nil:
 			order = h.keep(c)
 		case h.ctx.Err() != nil:
 			return
-		case asksAgain(err):
+		case typed && asksAgain(err):
 			order = eventRetry
 		default:
 			order = h.stuck(err)
@@ -71,8 +71,10 @@ func keepPassphrase(d *desk.Desk, given *desk.Secret) error {
 
 // passphrase gets the passphrase: from where it is known, or from the owner through the page.
 func (h *Host) passphrase(conf config.Config) (desk.Secret, error) {
-	if secret, ok, err := h.options.Passphrase(conf); ok || err != nil {
-		return secret, err
+	if secret, ok, err := h.options.Passphrase(conf); err != nil {
+		return secret, &passphraseFileError{err}
+	} else if ok {
+		return secret, nil
 	}
 	ask := eventAsk
 	if !hasKeyFile(h.options.Dirs) {
@@ -94,8 +96,8 @@ func hasKeyFile(dirs config.Dirs) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// settle tells who gave a passphrase what became of it.
-func (h *Host) settle(err error) {
+// settle tells who typed a passphrase what became of it. typed is false where nobody did.
+func (h *Host) settle(err error) (typed bool) {
 	h.mu.Lock()
 	verdict := h.verdict
 	h.verdict = nil
@@ -103,9 +105,10 @@ func (h *Host) settle(err error) {
 	if verdict != nil {
 		verdict <- err // buffered
 	}
+	return verdict != nil
 }
 
-// asksAgain reports whether only the passphrase was wrong.
+// asksAgain reports whether only the passphrase was wrong. One that was not typed would be just as wrong the next time.
 func asksAgain(err error) bool {
 	code := faultOf(err).Code
 	return code == codePassphraseWrong || code == codePassphraseForm

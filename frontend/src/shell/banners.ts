@@ -2,7 +2,7 @@
 import type { ShapeName } from '../look/Shape.svelte'
 import type { AppStatus, DeskPause, Status } from '../wire/types.gen'
 
-export type BannerAct = 'resume' | 'reload' | null
+export type BannerAct = 'resume' | 'reload' | 'dismiss' | null
 export interface Banner { readonly id: string; readonly key: string; readonly args: Readonly<Record<string, string>>; readonly shape: ShapeName; readonly tone: 'poor' | 'care' | ''; readonly act: BannerAct }
 
 export interface Conditions {
@@ -13,6 +13,23 @@ export interface Conditions {
   readonly pause: DeskPause
   readonly mayAnswer: boolean
   readonly until: string // the pause's end as a time of day, '' for none
+  readonly dismissed: ReadonlySet<string> // ids that the owner has read and put away
+}
+
+/** Codes of a part that is on its way, or ends with the app: nothing to tell anybody. */
+const passing: readonly string[] = ['tray_starting', 'tray_closed', 'notifications_starting']
+/** What is said about a tray that is not there, by its code; of any other there is just none. */
+const trayWords: Readonly<Record<string, string>> = { tray_missing: 'tray_missing', tray_failed: 'tray_failed', tray_unsupported: 'tray_unsupported' }
+
+/** The parts of the desktop that are missing. Only the window has them; a demo desk has no tray on purpose. */
+function missingParts(app: AppStatus): string[] {
+  const lacks = (part: AppStatus['tray']): boolean => !part.available && !passing.includes(part.code ?? '')
+  const list: string[] = []
+  if (!app.demo && lacks(app.tray)) list.push(trayWords[app.tray.code ?? ''] ?? 'no_tray')
+  if (!lacks(app.notifications)) return list
+  if (app.notifications.code === 'notifications_not_allowed') list.push('notices_not_allowed')
+  else list.push(app.tray.available ? 'no_notices' : 'no_notices_no_tray')
+  return list
 }
 
 export function banners(c: Conditions): Banner[] {
@@ -30,5 +47,8 @@ export function banners(c: Conditions): Banner[] {
     if (problem.code === 'source_unreadable') add('source_unreadable', 'care', 'triangle', problem.args ?? {})
   }
   if (c.app !== null && c.app.demo) add('demo', '', 'ring')
+  for (const part of c.app === null ? [] : missingParts(c.app)) {
+    if (!c.dismissed.has(part)) add(part, '', 'ring', {}, 'dismiss')
+  }
   return list
 }
