@@ -73,7 +73,9 @@ func TestDoAlwaysAnswers(t *testing.T) {
 func TestPassphraseFromAFile(t *testing.T) {
 	known := func(problem error) func(*stage, *Options) {
 		return func(_ *stage, o *Options) {
-			o.Passphrase = func(config.Config) (desk.Secret, bool, error) { return desk.NewSecret("not this one"), problem == nil, problem }
+			o.Passphrase = func(config.Config) (desk.Secret, bool, error) {
+				return desk.NewSecret("not this one"), problem == nil, problem
+			}
 		}
 	}
 	asks := func(outcome error) Start {

@@ -1,11 +1,12 @@
 // A real core with its pages in a real browser, and a scripted agent that asks it. Everything is started for one file of
 // tests and ended with it.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { accessSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 const chrome = '/usr/bin/chromium'
 const bin = resolve(import.meta.dirname, '../../bin')
@@ -20,7 +21,19 @@ export function missing(): string {
   return ''
 }
 
-export interface Event { id: string; event: string; call?: string; question?: string; state?: string; outcome?: string; comment?: string; output?: string; exit?: number; code?: string }
+/** A line of the scripted agent (test/agent/script.go). */
+export interface Event {
+  readonly id: string
+  readonly event: string
+  readonly call?: string
+  readonly question?: string
+  readonly state?: string
+  readonly outcome?: string
+  readonly reason?: string
+  readonly comment?: string
+  readonly exit?: number
+  readonly code?: string
+}
 
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + patience
@@ -76,13 +89,19 @@ export class World {
 
   /** A browser of its own, connected. */
   async page(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context: BrowserContext = await this.#browser!.newContext({ viewport: { width: 1240, height: 800 }, ...options })
+    const context = await this.#browser!.newContext({ viewport: { width: 1240, height: 800 }, locale: 'en-US', ...options })
     const page = await context.newPage()
+    await page.exposeFunction('violated', (what: string) => { this.strays.push(what) })
+    await page.addInitScript(() => {
+      const tell = (globalThis as unknown as { violated: (what: string) => void }).violated
+      document.addEventListener('securitypolicyviolation', (event) => tell(`${event.violatedDirective}: ${event.blockedURI}`))
+    })
     page.on('console', (message) => { if (/Content Security Policy|Refused to/.test(message.text())) this.strays.push(message.text()) })
     page.on('pageerror', (error) => this.strays.push(String(error)))
     const link = this.link()
     const origin = new URL(link).origin
-    page.on('request', (request) => { if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) this.strays.push(request.url()) })
+    page.on('request', (request) => { if (!request.url().startsWith(`${origin}/`) && !request.url().startsWith('data:')) this.strays.push(request.url()) })
+    page.on('websocket', (socket) => { if (socket.url() !== `${origin.replace('http', 'ws')}/wire`) this.strays.push(socket.url()) })
     await page.goto(link)
     await until('the next link is shown', () => this.link() !== link)
     await page.getByRole('navigation').first().waitFor()
@@ -105,8 +124,12 @@ export class World {
     return found
   }
 
-  /** Whether a call still waits, as the core says. */
-  waits(id: string): boolean { return !this.heard.some((e) => e.id === id && e.event !== 'admitted') }
+  /** Whether the question of an order is still open: the agent heard nothing of an end, and the core lists it. */
+  waits(id: string): boolean {
+    const asked = this.heard.find((e) => e.id === id && e.event === 'admitted')?.question
+    if (asked === undefined || this.heard.some((e) => e.id === id && e.event !== 'admitted')) return false
+    return execFileSync(join(bin, 'countersign'), ['pending', '--json'], { env: this.#env(), encoding: 'utf8' }).includes(asked)
+  }
 
   async stop(): Promise<void> {
     await this.#browser?.close()
@@ -117,25 +140,89 @@ export class World {
 }
 
 const axe = readFileSync(resolve(import.meta.dirname, '../node_modules/axe-core/axe.min.js'), 'utf8')
+interface Axe { run: () => Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> }
 
-/** What axe-core finds on a page. */
-export async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
+async function violations(page: Page): Promise<string[]> {
+  if (await page.evaluate(() => !('axe' in globalThis))) await page.evaluate(axe)
   return page.evaluate(async () => {
-    const run = (globalThis as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe
-    return (await run.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)
+    const { violations: found } = await (globalThis as unknown as { axe: Axe }).axe.run()
+    return found.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.html.slice(0, 200)} ${n.failureSummary ?? ''}`).join(' | ')}`)
   })
 }
 
-/** Opens the card of a row. */
-export async function choose(page: Page, text: string): Promise<void> {
-  await page.getByRole('option').filter({ hasText: text }).first().click()
-  await page.getByRole('article').waitFor()
+/** What axe-core finds on a page as it stands, in light and in dark. */
+export async function findings(page: Page): Promise<string[]> {
+  const all: string[] = []
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    all.push(...(await violations(page)).map((one) => `${colorScheme} ${one}`))
+  }
+  return all
 }
 
-export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+/** Sets a preference of the owner, past the settings page: what is shown follows in place. */
+export async function prefer(page: Page, change: { language?: string; letters?: boolean }): Promise<void> {
+  await page.evaluate((wanted) => new Promise<void>((done, failed) => {
+    const id = (last: number): string => `01890000-0000-7000-8000-${String(last).padStart(12, '0')}`
+    const socket = new WebSocket(`ws://${location.host}/wire`)
+    const first = Math.floor(Math.random() * 1e11)
+    const ask = (n: number, action: string, args: object): void => socket.send(JSON.stringify({ action, command_id: id(first + n), args }))
+    socket.onopen = () => ask(0, 'get_preferences', {})
+    socket.onmessage = (event: MessageEvent<string>) => {
+      const reply = JSON.parse(event.data) as { command_id?: string; result?: object; error?: { code: string } }
+      if (reply.error) failed(new Error(reply.error.code))
+      else if (reply.command_id === id(first)) ask(1, 'set_preferences', { ...reply.result, ...wanted })
+      else if (reply.command_id === id(first + 1)) { socket.close(); done() }
+    }
+  }), change)
+}
+
+/** A state as it stands, in both themes and both languages: axe-core finds nothing. */
+export async function looksRight(page: Page): Promise<void> {
+  const found = await findings(page)
+  await prefer(page, { language: 'zh-CN' })
+  await page.locator('html[lang="zh-CN"]').waitFor()
+  found.push(...(await findings(page)).map((one) => `zh-CN ${one}`))
+  await prefer(page, { language: 'system' })
+  await page.locator('html[lang="en"]').waitFor()
+  expect(found).toEqual([])
+}
+
+/** Opens the card of a row. */
+export async function choose(page: Page, text: string): Promise<Locator> {
+  await page.getByRole('option').filter({ hasText: text }).first().click()
+  const card = page.getByRole('article')
+  await card.getByText(text).first().waitFor({ state: 'attached' })
+  return card
+}
+
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole('button', { name })
+export const allow = (page: Page): Locator => page.locator('.bar button.go, .bar button.careful').last()
+export const deny = (page: Page): Locator => page.locator('.bar button').first()
+
+/** Whether a button of the card is ready, as everybody is told. */
+export const isReady = async (one: Locator): Promise<boolean> => (await one.getAttribute('aria-disabled')) !== 'true'
 
 /** Waits until a button is ready, without touching anything. */
-export async function armed(page: Page, name: string | RegExp): Promise<void> {
-  await until(`${name} is ready`, async () => (await button(page, name).first().getAttribute('aria-disabled')) === 'false')
+export async function ready(one: Locator): Promise<Locator> {
+  await until(`${String(one)} is ready`, () => isReady(one))
+  return one
+}
+
+/** The middle of a button, wherever it is. */
+export async function middle(one: Locator): Promise<[number, number]> {
+  const box = (await one.boundingBox())!
+  return [box.x + box.width / 2, box.y + box.height / 2]
+}
+
+/** Asks for something and opens its card. */
+export async function ask(world: World, page: Page, id: string, command: string, more: Record<string, unknown> = {}): Promise<Locator> {
+  await world.propose(id, 'bash', { command }, more)
+  return choose(page, command.split('\n')[0]!.slice(0, 40))
+}
+
+/** Denies the open card and waits until the agent heard it. */
+export async function denied(world: World, page: Page, id: string): Promise<void> {
+  await (await ready(deny(page))).click()
+  expect(await world.told(id, 'decided')).toMatchObject({ outcome: 'refused' })
 }
