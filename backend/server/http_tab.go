@@ -24,6 +24,12 @@ func (h *HTTP) serveTab(w http.ResponseWriter, r *http.Request) {
 		notice(w, http.StatusForbidden, "Not from another page", "Only Countersign's own page may connect here.")
 		return
 	}
+	cookie := h.pairings.cookieOf(r)
+	key, protocol := keyOf(r)
+	if !h.pairings.opens(cookie, key) {
+		notice(w, http.StatusForbidden, "Not without the page's key", openTheLink)
+		return
+	}
 	t := newWebTransport()
 	if !h.admitTab(t) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(IdleTimeout.Seconds())))
@@ -31,13 +37,12 @@ func (h *HTTP) serveTab(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.releaseTab(t)
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled})
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{CompressionMode: websocket.CompressionDisabled, Subprotocols: []string{protocol}})
 	if err != nil {
 		h.log.Warn("no websocket", "error", err)
 		return
 	}
 	defer t.open(conn)()
-	cookie := h.pairings.cookieOf(r)
 	c := &connection{
 		desk: h.desk, log: h.log, transport: t, alive: func() bool { return h.pairings.holds(cookie) },
 		caller: desk.Caller{Connection: lastConnection.Add(1), Surface: h.surface},

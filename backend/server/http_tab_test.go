@@ -38,6 +38,7 @@ func (b *browsing) dialTab(t *testing.T, c *http.Client) (*websocket.Conn, *http
 	whole.Timeout = 0 // it would end the connection
 	conn, resp, err := websocket.Dial(t.Context(), "ws://"+b.host+"/wire", &websocket.DialOptions{
 		HTTPClient: &whole, HTTPHeader: http.Header{"Origin": {"http://" + b.host}, "Sec-Fetch-Site": {"same-origin"}},
+		Subprotocols: []string{keyProtocol + b.keyOf(c)},
 	})
 	if err == nil {
 		conn.SetReadLimit(wire.MaxMessage)
@@ -306,4 +307,30 @@ func TestShutdownWithOpenTabs(t *testing.T) {
 		}
 		close(release)
 	})
+}
+
+// A browser sends its cookies to every port of a host: what listened on another port of this machine, a preview that an
+// agent started, once got the owner's cookie with the first visit, and could answer with it. The cookie alone opens no
+// wire.
+func TestTheCookieAloneOpensNothing(t *testing.T) {
+	b := startHTTP(t, newFakeDesk(), nil)
+	owner, other := b.paired(t), b.paired(t)
+	for name, protocols := range map[string][]string{
+		"no key": nil, "an empty key": {keyProtocol}, "another browser's key": {keyProtocol + b.keyOf(other)},
+	} {
+		whole := *owner
+		whole.Timeout = 0
+		conn, resp, err := websocket.Dial(t.Context(), "ws://"+b.host+"/wire", &websocket.DialOptions{
+			HTTPClient: &whole, HTTPHeader: http.Header{"Origin": {"http://" + b.host}}, Subprotocols: protocols,
+		})
+		if err == nil {
+			_ = conn.CloseNow()
+			t.Errorf("%s: the wire opened", name)
+		} else if resp == nil || resp.StatusCode != http.StatusForbidden {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := b.dialTab(t, owner); err != nil {
+		t.Errorf("with its own key: %v", err)
+	}
 }

@@ -88,6 +88,18 @@ func (b *browsing) paired(t *testing.T) *http.Client {
 	return c
 }
 
+// keyOf returns the key that the pages of a browser hold, "" for one that came with no link.
+func (b *browsing) keyOf(c *http.Client) string {
+	for _, cookie := range c.Jar.Cookies(&url.URL{Scheme: "http", Host: b.host, Path: "/"}) {
+		for _, one := range b.pairings.paired {
+			if one.cookie == cookie.Value {
+				return one.key
+			}
+		}
+	}
+	return ""
+}
+
 // ask sends one request; a header named Host is the request's host.
 func ask(t *testing.T, c *http.Client, method, url string, header map[string]string) (int, string, http.Header) {
 	t.Helper()
@@ -144,7 +156,7 @@ func TestALinkConnectsOneBrowserOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{u.Query().Get("token"), b.pairings.cookies[0]} {
+	for _, secret := range []string{u.Query().Get("token"), b.pairings.paired[0].cookie, b.pairings.paired[0].key} {
 		if strings.Contains(b.log.String(), secret) {
 			t.Error("a secret stands in the log")
 		}
@@ -157,7 +169,7 @@ func TestALinkFollowedFromAnotherPage(t *testing.T) {
 	b := startHTTP(t, newFakeDesk(), nil)
 	c := browser(t)
 	status, text, header := ask(t, c, http.MethodGet, b.Link(), map[string]string{"Sec-Fetch-Site": "cross-site"})
-	if status != http.StatusOK || !strings.Contains(text, `href="/"`) {
+	if status != http.StatusOK || !strings.Contains(text, `href="/#key=`) {
 		t.Fatalf("%d %s", status, text)
 	}
 	cookie := header.Get("Set-Cookie")
@@ -203,7 +215,8 @@ func TestWhoMayAsk(t *testing.T) {
 		{name: "typed by a person", path: "/", header: map[string]string{"Sec-Fetch-Site": "none"}, status: 200},
 		{name: "the wire from another origin", path: "/wire", header: map[string]string{"Origin": "http://localhost:1"}, status: 403},
 		{name: "the wire without an origin", path: "/wire", status: 403, says: "own page"},
-		{name: "the wire, but no websocket", path: "/wire", header: map[string]string{"Origin": "http://" + b.host}, status: 426},
+		{name: "the wire without the page's key", path: "/wire", header: map[string]string{"Origin": "http://" + b.host}, status: 403, says: "newest link"},
+		{name: "the wire, but no websocket", path: "/wire", header: map[string]string{"Origin": "http://" + b.host, "Sec-WebSocket-Protocol": keyProtocol + b.keyOf(paired)}, status: 426},
 		{name: "a post", method: "POST", path: "/", status: 405},
 		{name: "a preflight", method: "OPTIONS", path: "/", status: 405},
 		{name: "what is not there", path: "/nothing.html", status: 404},

@@ -1,7 +1,7 @@
 // The reactive store: what the pages show and what they may do. The core's snapshot is the only truth; this class shows
 // what came of it, asks for more, and sends the owner's acts.
 import { Answers, type Answer } from '../wire/answers'
-import { BrowserTransport, wireAddress } from '../wire/browser'
+import { BrowserTransport, keyProtocol, wireAddress } from '../wire/browser'
 import { Client, wireError, type WireError } from '../wire/client'
 import type { Transport } from '../wire/transport'
 import type {
@@ -356,7 +356,8 @@ export class Desk {
 function ownTransport(): Transport {
   const bound = boundIn(window)
   if (bound !== null) return new WindowTransport(bound)
-  return new BrowserTransport({ open: () => new WebSocket(wireAddress(location)) })
+  const protocol = keyProtocol({ location, history, storage: localStorage })
+  return new BrowserTransport({ open: () => new WebSocket(wireAddress(location), [protocol]) })
 }
 
 export const desk = new Desk()

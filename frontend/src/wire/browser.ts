@@ -26,6 +26,28 @@ export function wireAddress(page: { readonly protocol: string; readonly host: st
   return `${page.protocol === 'https:' ? 'wss' : 'ws'}://${page.host}/wire`
 }
 
+const keyName = 'countersign.key'
+
+/** What is used of a page's place. */
+export interface Place {
+  readonly location: { readonly hash: string; readonly pathname: string }
+  readonly history: { replaceState(data: unknown, unused: string, url: string): void }
+  readonly storage: { getItem(name: string): string | null; setItem(name: string, value: string): void }
+}
+
+/**
+ * The subprotocol that carries this browser's key. A link leaves the key in the address once; it is kept where only pages
+ * of this very origin, port included, can read it, and taken out of the address, which is shown and copied.
+ */
+export function keyProtocol(place: Place): string {
+  const given = /^#key=([\w-]+)$/.exec(place.location.hash)?.[1]
+  if (given !== undefined) {
+    place.storage.setItem(keyName, given)
+    place.history.replaceState(null, '', place.location.pathname)
+  }
+  return `countersign.key.${given ?? place.storage.getItem(keyName) ?? 'none'}`
+}
+
 interface Waiting {
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: TransportError) => void

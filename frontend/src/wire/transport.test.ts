@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { BrowserTransport, firstPause, longestPause, wireAddress, type Socket } from './browser'
+import { BrowserTransport, firstPause, keyProtocol, longestPause, wireAddress, type Socket } from './browser'
 import { TransportError } from './transport'
 import type { Frame } from './types.gen'
 import { boundIn, WindowTransport, type Bound } from './window'
@@ -104,6 +104,20 @@ describe('the browser', () => {
 it('finds the wire beside the page', () => {
   expect(wireAddress({ protocol: 'http:', host: '127.0.0.1:1234' })).toBe('ws://127.0.0.1:1234/wire')
   expect(wireAddress({ protocol: 'https:', host: 'localhost' })).toBe('wss://localhost/wire')
+})
+
+it('keeps the key of a link, and takes it out of the address', () => {
+  const kept = new Map<string, string>()
+  const shown: string[] = []
+  const place = (hash: string) => ({
+    location: { hash, pathname: '/' }, history: { replaceState: (_: unknown, __: string, url: string) => { shown.push(url) } },
+    storage: { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, value: string) => { kept.set(name, value) } },
+  })
+  expect(keyProtocol(place(''))).toBe('countersign.key.none')
+  expect(keyProtocol(place('#key=a_b-9'))).toBe('countersign.key.a_b-9')
+  expect(keyProtocol(place(''))).toBe('countersign.key.a_b-9')
+  expect(keyProtocol(place('#key=<script>'))).toBe('countersign.key.a_b-9')
+  expect(shown).toEqual(['/'])
 })
 
 describe('the window', () => {
