@@ -39,7 +39,7 @@ DESK_TAGS := desktop,production,webkit2_41
 TAG = $(shell git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null)
 VCS = $(shell git rev-parse -q --verify HEAD >/dev/null 2>&1 && echo auto || echo false)
 
-.PHONY: build build-terminal pages run test test-agents test-pages test-browser test-desktop screenshots install bench soak lint fmt clean help \
+.PHONY: build build-terminal pages run test test-agents test-pages test-browser test-desktop screenshots install bench bench-window soak lint fmt clean help \
 	check-go deps-run deps-test fmt-check vet cross unit
 
 ## build: compile the desk, the command line, the tray helper and, on Linux, the init into bin/ (the default)
@@ -134,6 +134,10 @@ test-agents: check-go deps-test build
 ## bench: run every benchmark
 bench: check-go deps-test build
 	@build/each.sh Benchmark | while read -r pkg name; do go test -run '^$$' -bench "^$$name\$$" -benchmem "$$pkg"; done
+
+## bench-window: the desk's window beside an empty one: start, memory, processor time while idle
+bench-window: check-go deps-test build
+	@go test -tags window -run '^$$' -bench BenchmarkWindow -benchtime 5x -timeout 15m ./test/desktop | grep -E '^Benchmark|^(FAIL|ok|---)'
 
 ## soak: fuzz every target, FUZZTIME each (default 10m); what it finds lands in the package's testdata
 soak: check-go deps-test build

@@ -289,9 +289,7 @@ func TestDamagedStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad := slices.Clone(good)
-	for i := range min(64, len(bad)) {
-		bad[len(bad)/3+i%(len(bad)-len(bad)/3)] ^= 0xff
-	}
+	clear(bad[:min(len(bad), 3*4096)]) // a disk that lost the beginning
 	d.write(store, string(bad))
 	w := d.start()
 	w.says("The store is damaged")
@@ -324,7 +322,7 @@ func TestTakeOver(t *testing.T) {
 	ends := make(chan error, 1)
 	go func() { ends <- serve.Wait() }()
 	t.Cleanup(func() { _ = serve.Process.Kill() }) // it ended long ago, or failed
-	if err := eventually(patience, func() error { _, err := d.countersign("status"); return err }); err != nil {
+	if err := eventually(patience, func() error { _, err := d.countersign("pending"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	a := d.agent()
@@ -405,7 +403,7 @@ func TestTwoHiddenStartsAtOnce(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("both run")
 	}
-	if err := eventually(patience, func() error { _, err := d.countersign("status"); return err }); err != nil {
+	if err := eventually(patience, func() error { _, err := d.countersign("pending"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -468,15 +466,56 @@ func TestTrayHelperComesBack(t *testing.T) {
 	trayWaits(t, trayItem(t), "1 waiting")
 }
 
-// The process that draws the page is killed.
-func TestPageProcessIsKilled(t *testing.T) {
+// The process that draws the page is killed right after the start: the desk says so and ends, instead of staying blank.
+func TestPageProcessDiesAtOnce(t *testing.T) {
+	d := newDesk(t, "")
+	d.start().inbox()
+	d.killed("WebKitWebProcess")
+	comes(t, "it is said", func() bool { return titled("The window lost its page") })
+	if out, err := exec.Command("xdotool", "key", "Return").CombinedOutput(); err != nil {
+		t.Fatalf("xdotool: %v %s", err, out)
+	}
+	if status := ended(t, d.desk, patience); status != 0 {
+		t.Errorf("the desk ended with status %d", status)
+	}
+	d.desk = nil
+}
+
+// Later the desk starts again by itself, and what waits is there.
+func TestPageProcessDiesLater(t *testing.T) {
 	d := newDesk(t, "")
 	w := d.start()
 	w.inbox()
-	was := d.killed("WebKitWebProcess")
-	comes(t, "another process draws the page", func() bool {
-		pid, ok := child(d.desk.Process.Pid, "WebKitWebProcess")
-		return ok && pid != was
-	})
-	w.inbox()
+	a := d.agent()
+	a.propose("bash", map[string]any{"command": "touch kept.txt"}, map[string]any{"id": "one"})
+	w.wait("what waits", func(n node) bool { return strings.Contains(n.Name+n.Text, "touch kept.txt") })
+	time.Sleep(16 * time.Second) // so old must a page be for that (restartAge)
+	first := d.desk
+	d.killed("WebKitWebProcess")
+	if status := ended(t, first, patience); status != 0 {
+		t.Errorf("the desk ended with status %d", status)
+	}
+	d.desk = nil
+	var next int
+	comes(t, "another desk runs", func() (ok bool) { next, ok = d.another(); return ok })
+	t.Cleanup(func() { _ = syscall.Kill(next, syscall.SIGKILL) })
+	w.wait("what waited", func(n node) bool { return strings.Contains(n.Name+n.Text, "touch kept.txt") })
+	comes(t, "its window is on the screen", shown)
+}
+
+// another returns the process of this desk that this test did not start itself.
+func (d *testDesk) another() (int, bool) {
+	found, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range found {
+		data, err := os.ReadFile(file)
+		if err != nil || !slices.Contains(strings.Split(string(data), "\x00"), "COUNTERSIGN_HOME="+d.home) {
+			continue
+		}
+		dir := filepath.Dir(file)
+		if exe, err := os.Readlink(filepath.Join(dir, "exe")); err == nil && filepath.Base(exe) == "countersign-desk" {
+			pid, err := strconv.Atoi(filepath.Base(dir))
+			return pid, err == nil
+		}
+	}
+	return 0, false
 }
