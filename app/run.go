@@ -73,7 +73,8 @@ func run(version string, icon []byte, f flags, log *slog.Logger) error {
 	if err := wails.Run(s.windowOptions(pages, icon)); err != nil {
 		return fmt.Errorf("open the window: %w", err)
 	}
-	return nil
+	unlock()
+	return s.startAgain()
 }
 
 // startingAlready is what a second start does while the first one's core does not answer yet.

@@ -41,6 +41,7 @@ type shell struct {
 	ctx      context.Context // ends with the app
 	stop     context.CancelFunc
 	running  sync.WaitGroup // goroutines that end with ctx
+	started  time.Time
 
 	mu          sync.Mutex // guards the following
 	window      window
@@ -50,12 +51,14 @@ type shell struct {
 	loaded      bool // the page was there once
 	told        bool // that closing ends the app
 	quitting    bool
+	again       bool // the program is to start again after its end
+	againHidden bool
 	link        *string // to be opened when the page is there
 	preferences wire.Preferences
 }
 
 func newShell(version string, f flags, dirs config.Dirs, d desktop, log *slog.Logger) *shell {
-	s := &shell{version: version, flags: f, dirs: dirs, desktop: d, log: log, window: noWindow{}, tray: noTray{}, notices: noNotices{}}
+	s := &shell{version: version, flags: f, dirs: dirs, desktop: d, log: log, started: time.Now(), window: noWindow{}, tray: noTray{}, notices: noNotices{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if f.url != "" {
 		s.link = &f.url
@@ -181,8 +184,9 @@ func (s *shell) untilSignal() {
 	}
 }
 
-// lookAfterWindow tells the core whether the window can be seen.
+// lookAfterWindow tells the core whether the window can be seen, and notices when its page is lost.
 func (s *shell) lookAfterWindow() {
+	page := pageWatch{find: findPageProcess}
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
@@ -191,6 +195,11 @@ func (s *shell) lookAfterWindow() {
 			return
 		case <-tick.C:
 			s.guarded("looking after the window", s.report)
+			s.guarded("looking after the page", func() {
+				if page.lost() {
+					s.pageLost()
+				}
+			})
 		}
 	}
 }
@@ -208,6 +217,7 @@ func (s *shell) shutdown() {
 	s.stop()
 	s.mu.Lock()
 	icon, board := s.tray, s.notices
+	s.window = noWindow{} // the web view is gone; nothing may be sent to it any more
 	s.mu.Unlock()
 	icon.Close()
 	s.host.Close()

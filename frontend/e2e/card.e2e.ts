@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allow, ask, button, choose, denied, isReady, looksRight, missing, ready, World } from './harness'
+import { allow, ask, button, choose, denied, isReady, looksRight, missing, poke, ready, World } from './harness'
 
 const why = missing()
 describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
@@ -53,7 +53,7 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
     expect(world.waits('opaque')).toBe(true)
     await looksRight(page)
     // The first button does nothing more, and the second waits before it counts.
-    await first.click()
+    await poke(page, first)
     await page.waitForTimeout(900)
     expect(world.waits('opaque')).toBe(true)
     await (await ready(page.locator('.panel.care button').first())).click()
@@ -86,7 +86,7 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
     await page.waitForTimeout(2000)
     expect(await isReady(allow(page))).toBe(false)
     await page.getByText('A file changed: look again').first().waitFor()
-    await allow(page).click()
+    await poke(page, allow(page))
     await page.keyboard.press('Control+Enter')
     expect(world.waits('edit')).toBe(true)
     await looksRight(page)
@@ -131,12 +131,13 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
   })
 
   it('the agent runs it itself: said in the words of boundary and button, no scopes, a second step', async () => {
-    const card = await ask(world, page, 'itself', 'touch itself.txt', { itself: true })
+    await world.propose('itself', 'write', { path: 'itself.txt', content: 'x\n' }, { itself: true })
+    const card = await choose(page, 'itself.txt')
     await card.getByText('Claude Code runs this itself, unbounded').waitFor()
     expect(await card.textContent()).not.toContain('Enforced')
     expect(await button(page, /^Allow/).count()).toBe(0)
     await looksRight(page)
-    await (await ready(button(page, /^Let Claude Code run it/).last())).click()
+    await (await ready(button(page, /^Let Claude Code do it/).last())).click()
     await page.getByRole('heading', { name: 'Look once more' }).waitFor()
     await looksRight(page)
     await page.waitForTimeout(300)
@@ -152,7 +153,7 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
     await page.waitForTimeout(2500)
     expect(await isReady(allow(page))).toBe(false)
     await page.getByText('Allow waits for the end of the text').first().waitFor()
-    await allow(page).click()
+    await poke(page, allow(page))
     await page.keyboard.press('Control+Enter')
     expect(world.waits('long')).toBe(true)
     await looksRight(page)
@@ -161,14 +162,24 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
     await denied(world, page, 'long')
   })
 
-  it('one line of a megabyte: shown whole, and its tail is reached', async () => {
-    await ask(world, page, 'huge', `touch huge-${'x'.repeat(40)} ${'y'.repeat(1_000_000)} tail-of-it`)
-    await page.getByText('tail-of-it').first().waitFor({ state: 'attached', timeout: 20_000 })
-    expect(await page.locator('.cmd').evaluate((box) => (box.textContent ?? '').length)).toBeGreaterThan(1_000_000)
+  it('one line as long as a command can be: shown whole, and its tail is reached', async () => {
+    await ask(world, page, 'huge', `touch huge-${'x'.repeat(40)} ${'y'.repeat(120_000)} tail-of-it`)
+    await page.getByText('tail-of-it').first().waitFor({ state: 'attached' })
+    expect(await page.locator('.cmd').evaluate((box) => (box.textContent ?? '').length)).toBeGreaterThan(120_000)
     expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
     await page.waitForTimeout(2000)
     expect(await isReady(allow(page))).toBe(false)
+    await looksRight(page)
     await denied(world, page, 'huge')
+  })
+
+  it('one line of a megabyte, written to a file', async () => {
+    await world.propose('mega', 'write', { path: 'mega.txt', content: `head ${'y'.repeat(1_000_000)} tail\n` })
+    const card = await choose(page, 'mega.txt')
+    await card.getByText(/new file|Too large/).first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    await looksRight(page)
+    await denied(world, page, 'mega')
   })
 
   it('hostile text is spelled out, and no element is made of it', async () => {
@@ -178,7 +189,7 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
     const text = (await card.textContent()) ?? ''
     for (const part of ['<img src=x onerror=alert(1)>', '<b>bold</b><script>alert(2)</script>']) expect(text).toContain(part)
     expect(await page.locator('body').evaluate((body) => /[\u001b\u202e\u200b]/.test(body.textContent ?? ''))).toBe(false)
-    expect((await card.locator('.cmd .spelled').allTextContents()).join(' ')).toMatch(/1b.*202e.*200b/i)
+    expect((await card.locator('.cmd .spelled').allTextContents()).join(' ')).toBe('\\e[2K\\u{202E} \\u{200B}')
     await card.getByText('Characters that would not show were spelled out').waitFor()
     expect(await page.locator('article :is(img, b b, script)').count()).toBe(0)
     await looksRight(page)

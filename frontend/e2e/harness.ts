@@ -11,7 +11,7 @@ import { expect } from 'vitest'
 const chrome = '/usr/bin/chromium'
 const bin = resolve(import.meta.dirname, '../../bin')
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
-const patience = 30_000
+const patience = 15_000
 
 /** Why nothing can be tried here, "" when it can. */
 export function missing(): string {
@@ -57,12 +57,12 @@ export class World {
   #owner = true
 
   /** Starts core, agent and browser. */
-  async start(owner = true): Promise<void> {
+  async start(owner = true, config = ''): Promise<void> {
     this.#owner = owner
     mkdirSync(join(this.home, 'config'), { recursive: true, mode: 0o700 })
     mkdirSync(this.project)
     writeFileSync(join(this.project, 'README.md'), '# Payments\n')
-    writeFileSync(join(this.home, 'config/config.toml'), '[identity]\nstore = "file"\n', { mode: 0o600 })
+    writeFileSync(join(this.home, 'config/config.toml'), `[identity]\nstore = "file"\n${config}`, { mode: 0o600 })
     writeFileSync(join(this.base, 'passphrase'), 'correct horse battery\n', { mode: 0o600 })
     await this.startCore()
     this.#agent = spawn(join(bin, 'test/claude'), [], { cwd: this.project, env: this.#env(), stdio: ['pipe', 'pipe', 'inherit'] })
@@ -91,8 +91,17 @@ export class World {
   async page(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await this.#browser!.newContext({ viewport: { width: 1240, height: 800 }, locale: 'en-US', ...options })
     const page = await context.newPage()
+    page.setDefaultTimeout(12_000)
     await page.exposeFunction('violated', (what: string) => { this.strays.push(what) })
     await page.addInitScript(() => {
+      // The page's key for its socket, for prefer.
+      const own = globalThis.WebSocket
+      globalThis.WebSocket = class extends own {
+        constructor(url: string | URL, protocols?: string | string[]) {
+          super(url, protocols)
+          Object.assign(globalThis, { wire: protocols })
+        }
+      }
       const tell = (globalThis as unknown as { violated: (what: string) => void }).violated
       document.addEventListener('securitypolicyviolation', (event) => tell(`${event.violatedDirective}: ${event.blockedURI}`))
     })
@@ -163,10 +172,13 @@ export async function findings(page: Page): Promise<string[]> {
 /** Sets a preference of the owner, past the settings page: what is shown follows in place. */
 export async function prefer(page: Page, change: { language?: string; letters?: boolean }): Promise<void> {
   await page.evaluate((wanted) => new Promise<void>((done, failed) => {
-    const id = (last: number): string => `01890000-0000-7000-8000-${String(last).padStart(12, '0')}`
-    const socket = new WebSocket(`ws://${location.host}/wire`)
+    const now = Date.now().toString(16).padStart(12, '0')
+    const id = (last: number): string => `${now.slice(0, 8)}-${now.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`
+    const socket = new WebSocket(`ws://${location.host}/wire`, (globalThis as unknown as { wire: string[] }).wire)
+    setTimeout(() => failed(new Error('the core did not answer about preferences')), 8000)
     const first = Math.floor(Math.random() * 1e11)
     const ask = (n: number, action: string, args: object): void => socket.send(JSON.stringify({ action, command_id: id(first + n), args }))
+    socket.onclose = (event) => failed(new Error(`the core closed: ${event.code} ${event.reason}`))
     socket.onopen = () => ask(0, 'get_preferences', {})
     socket.onmessage = (event: MessageEvent<string>) => {
       const reply = JSON.parse(event.data) as { command_id?: string; result?: object; error?: { code: string } }
@@ -214,6 +226,9 @@ export async function middle(one: Locator): Promise<[number, number]> {
   const box = (await one.boundingBox())!
   return [box.x + box.width / 2, box.y + box.height / 2]
 }
+
+/** Clicks where a button is, whether it is ready or not. */
+export const poke = async (page: Page, one: Locator): Promise<void> => page.mouse.click(...await middle(one))
 
 /** Asks for something and opens its card. */
 export async function ask(world: World, page: Page, id: string, command: string, more: Record<string, unknown> = {}): Promise<Locator> {

@@ -1,7 +1,8 @@
-// What must never decide: typing, clicks that began too early, composition, repeated keys, focus.
+// What must never decide: typing, clicks that began too early, composition, repeated keys, focus. After each the core is
+// asked, past the page, whether the question is still open.
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { armed, button, choose, missing, until, World } from './harness'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { allow, ask, choose, deny, isReady, middle, missing, ready, World } from './harness'
 
 const why = missing()
 describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
@@ -9,113 +10,241 @@ describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
   let page: Page
   let n = 0
   let id = ''
-  beforeAll(async () => {
-    await world.start()
+  beforeAll(() => world.start())
+  afterAll(() => world.stop())
+  beforeEach(async () => {
+    id = `n${++n}`
     page = await world.page()
   })
-  afterAll(() => world.stop())
-  beforeEach(() => { id = `n${++n}` })
+  afterEach(() => page.context().close())
 
-  const ask = (): Promise<unknown> => world.propose(id, 'bash', { command: `touch ${id}.txt` })
+  const command = (): string => `touch ${id}-of-these.txt`
+  const open = (): Promise<unknown> => ask(world, page, id, command())
+  /** A risky one: the agent would run it itself. */
+  const openRisky = async (): Promise<void> => {
+    await world.propose(id, 'write', { path: `${id}-of-these.txt`, content: 'x\n' }, { itself: true })
+    await choose(page, `${id}-of-these.txt`)
+  }
   const still = async (): Promise<void> => {
-    await page.waitForTimeout(700)
+    await page.waitForTimeout(500)
     expect(world.waits(id)).toBe(true)
   }
+  const bursts: [string, string[]][] = [
+    ['letters', [...'yes please go on and allow it all now dear desk']],
+    ['y and n', [...'ynynyYNYNy']],
+    ['digits', [...'1234512345111222']],
+    ['Enter', Array<string>(12).fill('Enter')],
+    ['Space', Array<string>(12).fill('Space')],
+    ['all of them', ['y', 'Enter', '1', 'Enter', 'Space', 'a', 'Enter', '2', 'Tab', 'Enter', 'Tab', 'Space', 'Tab', 'Enter', 'Tab', 'Enter', 'Shift+Enter', 'Alt+Enter', 'Alt+a', 'Backspace', 'Delete']],
+  ]
+  const press = async (keys: readonly string[], pause: number): Promise<void> => {
+    for (const key of keys) {
+      await page.keyboard.press(key === ' ' ? 'Space' : key)
+      await page.waitForTimeout(pause)
+    }
+  }
 
-  it('typing while a card appears', async () => {
-    const asked = ask()
-    for (const key of ['y', 'a', '1', 'Enter', 'Space', '2', 'y', 'Enter', 'o', 'k', 'Enter', 'Space']) await page.keyboard.press(key, { delay: 15 })
+  it.each(bursts)('%s typed while a card appears, and at it', async (_, keys) => {
+    const other = `${id}-before`
+    await ask(world, page, other, `touch ${other}.txt`)
+    const typing = press(keys, 25)
+    const asked = world.propose(id, 'bash', { command: command() })
+    await typing
     await asked
-    await page.keyboard.type('yes allow 1 ok\n', { delay: 20 })
-    await still()
-  })
-
-  it('Enter and Space on a button that has the focus', async () => {
-    await ask()
-    await choose(page, `${id}.txt`)
-    await armed(page, /^Allow once/)
-    await button(page, /^Allow once/).first().focus()
-    await page.waitForTimeout(800)
-    for (const key of ['Enter', 'Space', 'Enter']) await page.keyboard.press(key)
-    await still()
-    await button(page, /^Deny/).first().focus()
-    await page.waitForTimeout(800)
-    for (const key of ['Enter', 'Space']) await page.keyboard.press(key)
-    await still()
-  })
-
-  it('a click that began before the buttons were ready, and a double click', async () => {
-    await ask()
-    await choose(page, `${id}.txt`)
-    const box = (await button(page, /^Allow once/).first().boundingBox())!
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
-    await page.mouse.down()
-    await page.waitForTimeout(2000)
-    await page.mouse.up()
-    await still()
-    // A double click where the button will be: the card has just come under the pointer.
-    const row = page.getByRole('option').filter({ hasText: `${id}.txt` }).first()
     await page.keyboard.press('Escape')
-    await row.click()
-    for (let i = 0; i < 3; i++) await page.mouse.dblclick(box.x + box.width / 2, box.y + box.height / 2, { delay: 5 })
+    expect(world.waits(other)).toBe(true)
+    await choose(page, command())
+    await press(keys, 25)
+    // Slowly, so that every button is ready in between.
+    if (keys.length < 30) await press(keys.slice(0, 6), 750)
+    await still()
+    expect(world.waits(other)).toBe(true)
+  })
+
+  it.each(['Enter', 'Space', 'y', '1'])('%s on a button that has the focus and is ready', async (key) => {
+    await open()
+    for (const one of [allow(page), deny(page)]) {
+      await ready(one)
+      await one.focus()
+      for (let i = 0; i < 3; i++) {
+        await page.waitForTimeout(800)
+        await page.keyboard.press(key)
+      }
+      await page.keyboard.down(key)
+      await page.waitForTimeout(800)
+      await page.keyboard.up(key)
+      await still()
+    }
+  })
+
+  it('a double click where the button will be, while the card opens', async () => {
+    await open()
+    const [x, y] = await middle(allow(page))
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    id = `n${++n}`
+    await world.propose(id, 'bash', { command: command() })
+    const row = page.getByRole('option').filter({ hasText: command() })
+    await row.dblclick()
+    await page.mouse.dblclick(x, y)
+    await page.mouse.dblclick(x, y)
+    // Whoever goes on clicking without a pause is not reading.
+    for (let i = 0; i < 20; i++) {
+      await page.mouse.click(x, y)
+      await page.waitForTimeout(120)
+    }
     await still()
   })
 
-  it('the click that brings the window the focus', async () => {
-    await ask()
-    await choose(page, `${id}.txt`)
-    await armed(page, /^Allow once/)
-    await page.evaluate(() => { window.dispatchEvent(new Event('blur')) })
-    const box = (await button(page, /^Allow once/).first().boundingBox())!
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+  it('a click that began before the button was ready', async () => {
+    await open()
+    await page.mouse.move(...await middle(allow(page)))
+    expect(await isReady(allow(page))).toBe(false)
     await page.mouse.down()
-    await page.evaluate(() => { window.dispatchEvent(new Event('focus')) })
+    await page.waitForTimeout(2500)
     await page.mouse.up()
     await still()
   })
 
-  it('composition, and a key that repeats', async () => {
-    await ask()
-    await choose(page, `${id}.txt`)
-    await armed(page, /^Allow once/)
+  it('a click that began elsewhere', async () => {
+    await open()
+    await ready(allow(page))
+    await page.mouse.move(...await middle(page.locator('#card-title')))
+    await page.mouse.down()
+    await page.mouse.move(...await middle(allow(page)), { steps: 4 })
+    await page.mouse.up()
+    await still()
+  })
+
+  it.each(['Allow', 'Deny'])('the click on %s that brings the window the focus', async (which) => {
+    await open()
+    const one = which === 'Allow' ? allow(page) : deny(page)
+    await ready(one)
+    await page.evaluate(() => { window.dispatchEvent(new Event('blur')) })
+    await page.waitForTimeout(1500)
+    expect(await isReady(one)).toBe(false)
+    await page.mouse.move(...await middle(one))
+    // In either order, as windowing systems differ.
+    await page.evaluate(() => { window.addEventListener('pointerdown', () => setTimeout(() => window.dispatchEvent(new Event('focus'))), { once: true, capture: true }) })
+    await page.mouse.down()
+    await page.mouse.up()
+    await still()
+    await page.evaluate(() => { window.dispatchEvent(new Event('blur')) })
+    await page.evaluate(() => { window.dispatchEvent(new Event('focus')) })
+    await page.mouse.down()
+    await page.mouse.up()
+    await still()
+  })
+
+  it('the chord in a window that has not the focus', async () => {
+    await open()
+    await ready(allow(page))
+    await page.evaluate(() => { window.dispatchEvent(new Event('blur')) })
+    await page.waitForTimeout(1000)
+    await page.keyboard.press('Control+Enter')
+    await page.keyboard.press('Control+Backspace')
+    await still()
+  })
+
+  it('a composition of an input method, on the card and in the note', async () => {
+    await open()
+    await ready(allow(page))
+    await page.waitForTimeout(600)
     await page.evaluate(() => {
-      for (const [key, code, more] of [['Enter', 'Enter', { isComposing: true }], ['Process', 'Enter', { keyCode: 229 }], ['Enter', 'Enter', { repeat: true }]] as const) {
-        const event = new KeyboardEvent('keydown', { key, code, ctrlKey: true, bubbles: true, cancelable: true, ...more })
-        if ('keyCode' in more) Object.defineProperty(event, 'keyCode', { value: 229 })
-        document.activeElement!.dispatchEvent(event)
+      const at = document.activeElement ?? document.body
+      at.dispatchEvent(new CompositionEvent('compositionstart', { bubbles: true, data: 'ni' }))
+      for (const key of ['Enter', 'Backspace']) {
+        for (const more of [{ isComposing: true }, { keyCode: 229 }, { key: 'Process' }, { repeat: true }]) {
+          at.dispatchEvent(new KeyboardEvent('keydown', { key, code: key, ctrlKey: true, bubbles: true, cancelable: true, ...more }))
+        }
       }
     })
+    await still()
+    await page.locator('.bar button').nth(1).click()
+    await page.getByRole('textbox').fill('please ')
+    const ime = await page.context().newCDPSession(page)
+    await ime.send('Input.imeSetComposition', { text: '你好', selectionStart: 2, selectionEnd: 2 })
+    await page.waitForTimeout(900)
+    for (const key of ['Enter', 'Backspace']) {
+      for (const type of ['rawKeyDown', 'keyUp'] as const) {
+        await ime.send('Input.dispatchKeyEvent', { type, key: 'Process', code: key, windowsVirtualKeyCode: 229, nativeVirtualKeyCode: 229, modifiers: 2 })
+      }
+    }
+    await still()
+    await ime.send('Input.insertText', { text: '你好' })
+    expect(await page.getByRole('textbox').inputValue()).toBe('please 你好')
+    await still()
+  })
+
+  it.each([['Enter', false], ['Backspace', false], ['Enter', true]])('Ctrl+%s held down from before the card was ready (risky: %s)', async (key, risky) => {
+    // Held from before the card was there: only repeats come to it, and they go on past every wait.
+    await page.keyboard.down('Control')
+    await page.keyboard.down(key)
+    await (risky ? openRisky() : open())
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.down(key)
+      await page.waitForTimeout(40)
+    }
+    await page.keyboard.up(key)
+    await page.keyboard.up('Control')
+    await still()
+  })
+
+  it('the chord held down: a risky card shows its second step, and no more', async () => {
+    await openRisky()
+    await ready(allow(page))
+    await page.keyboard.down('Control')
+    for (let i = 0; i < 60; i++) {
+      await page.keyboard.down('Enter')
+      await page.waitForTimeout(40)
+    }
+    await page.keyboard.up('Enter')
+    await page.keyboard.up('Control')
+    expect(await page.locator('.panel.care').count()).toBe(1)
+    await still()
+  })
+
+  it('the chord hammered from before the card was ready', async () => {
+    await open()
+    for (let i = 0; i < 25; i++) {
+      await page.keyboard.press('Control+Enter')
+      await page.waitForTimeout(100)
+    }
     await still()
   })
 
   it('a card that changes under the hand', async () => {
-    await ask()
-    await choose(page, `${id}.txt`)
-    await armed(page, /^Allow once/)
+    await open()
+    await ready(allow(page))
     const first = id
     id = `n${++n}`
-    await ask()
+    await world.propose(id, 'bash', { command: command() })
+    await page.waitForTimeout(600)
     await page.keyboard.press('j')
     await page.keyboard.press('Control+Enter')
-    await page.keyboard.press('Control+Enter')
+    await page.locator('[role="option"][aria-selected="true"]').filter({ hasText: command() }).waitFor()
     await still()
     expect(world.waits(first)).toBe(true)
   })
 
-  it('while the chord of an armed card does', async () => {
-    await ask()
-    await choose(page, `${id}.txt`)
-    await armed(page, /^Allow once/)
-    await page.waitForTimeout(600)
-    await page.keyboard.press('Control+Enter')
-    expect((await world.told(id, 'ended')).exit).toBe(0)
-    id = `n${++n}`
-    await ask()
-    await choose(page, `${id}.txt`)
-    await armed(page, /^Deny/)
-    await page.waitForTimeout(600)
-    await page.keyboard.press('Control+Backspace')
-    await until('it is denied', () => !world.waits(id))
-    expect((await world.told(id, 'decided')).outcome).toBe('refused')
+  it('leaving the card, the page and the tab', async () => {
+    await open()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await page.mouse.click(5, 790)
+    await page.keyboard.press('Control+5')
+    await page.reload()
+    await page.getByRole('navigation').first().waitFor()
+    await page.goto('about:blank')
+    await still()
+    world.strays.length = 0
+  })
+
+  it('a click without pointer and key, in a window that has not the focus', async () => {
+    await open()
+    await ready(allow(page))
+    await page.evaluate(() => { window.dispatchEvent(new Event('blur')) })
+    for (const one of [allow(page), deny(page)]) await one.evaluate((e: HTMLElement) => e.click())
+    await still()
   })
 })

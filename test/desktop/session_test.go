@@ -6,6 +6,7 @@
 package desktop
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -132,13 +133,12 @@ func startScreen() (display string, stop func(), err error) {
 		_ = server.Wait()
 	}
 	_ = read.SetReadDeadline(time.Now().Add(20 * time.Second))
-	number := make([]byte, 16)
-	n, err := read.Read(number)
+	number, err := bufio.NewReader(read).ReadString('\n') // it may come in pieces: the start of a number is another display
 	if err != nil {
 		stop()
 		return "", nil, fmt.Errorf("the X server did not start: %w", err)
 	}
-	return ":" + strings.TrimSpace(string(number[:n])), stop, nil
+	return ":" + strings.TrimSpace(number), stop, nil
 }
 
 // runInside starts what a desktop has, and runs the tests.
@@ -163,21 +163,42 @@ func runInside(m *testing.M) int {
 	return m.Run()
 }
 
-func startWindowManager() (func(), error) { return start("openbox") }
-
-func startPanel() (func(), error) {
-	stop, err := start("xfce4-panel", "--disable-wm-check")
+func startWindowManager() (func(), error) {
+	stop, err := start("openbox")
 	if err != nil {
 		return nil, err
 	}
 	return stop, eventually(20*time.Second, func() error {
-		out, err := gdbus("org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher", "org.freedesktop.DBus.Properties.Get",
-			"org.kde.StatusNotifierWatcher", "IsStatusNotifierHostRegistered")
-		if err != nil || !strings.Contains(out, "true") {
-			return fmt.Errorf("the panel has no tray: %s %w", out, err)
+		if out, err := exec.Command("wmctrl", "-m").CombinedOutput(); err != nil {
+			return fmt.Errorf("there is no window manager: %s %w", out, err)
 		}
 		return nil
 	})
+}
+
+// panelTries is how often the panel is started: now and then it comes up without its tray.
+const panelTries = 4
+
+func startPanel() (stop func(), err error) {
+	for range panelTries {
+		if stop, err = start("xfce4-panel", "--disable-wm-check"); err != nil {
+			return nil, err
+		}
+		if err = eventually(10*time.Second, hasTray); err == nil {
+			return stop, nil
+		}
+		stop()
+	}
+	return nil, err
+}
+
+func hasTray() error {
+	out, err := gdbus("org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher", "org.freedesktop.DBus.Properties.Get",
+		"org.kde.StatusNotifierWatcher", "IsStatusNotifierHostRegistered")
+	if err != nil || !strings.Contains(out, "true") {
+		return fmt.Errorf("the panel has no tray: %s %w", out, err)
+	}
+	return nil
 }
 
 func startNotifications() (func(), error) {

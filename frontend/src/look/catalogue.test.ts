@@ -14,7 +14,7 @@ const families: Readonly<Record<string, readonly string[]>> = {
   help: keyHelp.map((row) => row.command),
   step: Array.from({ length: 13 }, (_, i) => String(i + 1)),
   boundary: ['enforced', 'write', 'agent', 'unbounded'].flatMap((kind) => [kind, `${kind}.what`, `${kind}.means`]),
-  banner: ['lost', 'connecting', 'other_version', 'read_only', 'paused', 'paused_until', 'look_only', 'source_unreadable', 'demo', 'act.resume', 'act.reload', 'act.dismiss',
+  banner: ['lost', 'lost_browser', 'connecting', 'other_version', 'read_only', 'paused', 'paused_until', 'look_only', 'source_unreadable', 'demo', 'act.resume', 'act.reload', 'act.dismiss',
     'no_tray', 'tray_missing', 'tray_failed', 'tray_unsupported', 'no_notices', 'no_notices_no_tray', 'notices_not_allowed'],
   bar: ['waits_end', 'waits_stale', 'waits_focus'],
   part: ['covered', 'new', 'opaque'],

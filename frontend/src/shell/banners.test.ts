@@ -3,13 +3,15 @@ import type { AppStatus, Status } from '../wire/types.gen'
 import { banners, type Conditions } from './banners'
 import { boundaryState } from './boundary'
 
-const quiet: Conditions = { connection: 'ready', otherVersion: null, app: null, status: null, pause: { paused: false }, mayAnswer: true, until: '', dismissed: new Set() }
+const quiet: Conditions = { browser: false, connection: 'ready', otherVersion: null, app: null, status: null, pause: { paused: false }, mayAnswer: true, until: '', dismissed: new Set() }
 const ids = (change: Partial<Conditions>): string => banners({ ...quiet, ...change }).map((b) => b.id).join(' ')
 
 describe('banners', () => {
   it.each<[string, Partial<Conditions>, string]>([
     ['nothing to say', {}, ''],
     ['the core is gone', { connection: 'lost', mayAnswer: false }, 'lost'],
+    // A core that was started again knows no browser of before: without the new link the page would wait for ever.
+    ['the core is gone, in a browser', { browser: true, connection: 'lost', mayAnswer: false }, 'lost_browser'],
     ['looking only', { mayAnswer: false }, 'look_only'],
     ['paused for a while', { pause: { paused: true }, until: '10:15' }, 'paused_until'],
     ['paused until resumed', { pause: { paused: true } }, 'paused'],

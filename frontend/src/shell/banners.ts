@@ -6,6 +6,7 @@ export type BannerAct = 'resume' | 'reload' | 'dismiss' | null
 export interface Banner { readonly id: string; readonly key: string; readonly args: Readonly<Record<string, string>>; readonly shape: ShapeName; readonly tone: 'poor' | 'care' | ''; readonly act: BannerAct }
 
 export interface Conditions {
+  readonly browser: boolean // a page of a browser, which a core knows by a link of its own run
   readonly connection: 'connecting' | 'ready' | 'lost' | 'other_version'
   readonly otherVersion: string | null
   readonly app: AppStatus | null
@@ -38,7 +39,7 @@ export function banners(c: Conditions): Banner[] {
     list.push({ id, key: `banner.${id}`, args, shape, tone, act })
   }
   if (c.connection === 'other_version') add('other_version', 'poor', 'triangle', { version: c.otherVersion ?? '?' }, 'reload')
-  if (c.connection === 'lost') add('lost', 'poor', 'triangle')
+  if (c.connection === 'lost') add(c.browser ? 'lost_browser' : 'lost', 'poor', 'triangle')
   if (c.connection === 'connecting') add('connecting', '', 'ring')
   if (c.status?.read_only === true) add('read_only', 'poor', 'triangle')
   if (c.pause.paused) add(c.until === '' ? 'paused' : 'paused_until', 'care', 'bars', { until: c.until }, 'resume')
