@@ -33,7 +33,7 @@ describe.skipIf(why !== '')(`the core goes away${why && `: ${why}`}`, () => {
     await other.reload()
     if (told === null) {
       // The page was loaded from the older program: it notices when it comes back after a break.
-      await other.getByText('Nothing is waiting.').first().waitFor()
+      await other.getByText('Enforced on this machine').first().waitFor() // as its first status says
       changing = true
       for (const one of sockets) await one.close()
     }

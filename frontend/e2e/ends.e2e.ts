@@ -25,7 +25,7 @@ describe.skipIf(why !== '')(`the ends of a card${why && `: ${why}`}`, () => {
     const card = await ask(world, page, 'expires', 'touch expires.txt', { expires_in_seconds: 20 })
     await card.getByText(/^Expires in \d+ seconds$/).waitFor()
     await looksRight(page)
-    await card.getByText('Nobody answered in time. The call was not run.').waitFor()
+    await card.getByText('Nobody answered in time. The call was not run.').waitFor({ timeout: 40_000 })
     expect((await world.told('expires', 'decided')).outcome).toBe('expired')
     expect(await card.textContent()).not.toMatch(/denied/i)
     await over()

