@@ -117,7 +117,10 @@ test-browser: build
 test-desktop: build
 	@echo "== test-desktop"
 	@mkdir -p bin/test && go build -o bin/test/claude ./test/agent
-	@go test -tags window -json -count=1 -timeout 20m ./test/desktop/... | go run ./build/testsummary -label test-desktop -allow-none
+	@go test -tags window -json -count=1 -timeout 20m ./test/desktop/... | tee bin/test/desktop.json | go run ./build/testsummary -label test-desktop -allow-none || \
+	    { again=$$(sed -n 's/.*"Action":"fail".*"Test":"\([A-Za-z]*\)["/].*/\1/p' bin/test/desktop.json | sort -u | paste -sd'|'); [ -n "$$again" ] || exit 1; \
+	      echo "== test-desktop: once more, because a screen, a panel and a service can be late on a busy machine: $$again"; \
+	      go test -tags window -json -count=1 -timeout 20m -run "^($$again)$$" ./test/desktop/... | go run ./build/testsummary -label "test-desktop, once more" -allow-none; }
 
 ## screenshots: take pictures of window, tray and notification in both themes and languages (docs/screenshots)
 screenshots: check-go deps-test build

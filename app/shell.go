@@ -24,6 +24,9 @@ import (
 // lookInterval is how often it is looked whether the window was minimised; nobody tells.
 const lookInterval = 2 * time.Second
 
+// firstLooks is how often it is looked at the beginning: a page's process that dies before it was ever seen is not missed.
+const firstLooks = 200 * time.Millisecond
+
 // endWait is how long the end waits for the app's own goroutines: one may be inside a call of the desktop.
 const endWait = 3 * time.Second
 
@@ -187,13 +190,16 @@ func (s *shell) untilSignal() {
 // lookAfterWindow tells the core whether the window can be seen, and notices when its page is lost.
 func (s *shell) lookAfterWindow() {
 	page := pageWatch{find: findPageProcess}
-	tick := time.NewTicker(lookInterval)
+	tick := time.NewTicker(firstLooks)
 	defer tick.Stop()
 	for {
 		select {
 		case <-s.ctx.Done():
 			return
-		case <-tick.C:
+		case now := <-tick.C:
+			if now.Sub(s.started) > lookInterval {
+				tick.Reset(lookInterval)
+			}
 			s.guarded("looking after the window", s.report)
 			s.guarded("looking after the page", func() {
 				if page.lost() {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,9 +55,16 @@ func oneBubble(t *testing.T) bubble {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond) // it slides and fades in
-	if found := bubbles(); len(found) == 1 {
-		b = found[0]
+	// It slides and fades in: it is pressed when it has come to rest.
+	for range 20 {
+		time.Sleep(400 * time.Millisecond)
+		found := bubbles()
+		if len(found) == 1 && found[0] == b {
+			break
+		}
+		if len(found) == 1 {
+			b = found[0]
+		}
 	}
 	return b
 }
@@ -76,7 +84,17 @@ func noBubble(t *testing.T) {
 // press clicks the button of a column. The library adds one of its own before ours.
 func (b bubble) press(t *testing.T, column, columns int) {
 	t.Helper()
-	click(t, b.x+b.width*(2*column+1)/(2*columns), b.y+b.height-28)
+	for range 3 { // a service that is still drawing does not take a click
+		click(t, b.x+b.width*(2*column+1)/(2*columns), b.y+b.height-28)
+		if eventually(3*time.Second, func() error {
+			if found := bubbles(); slices.Contains(found, b) {
+				return errors.New("it is still there")
+			}
+			return nil
+		}) == nil {
+			return
+		}
+	}
 }
 
 // dismiss clicks beside the buttons.
