@@ -93,7 +93,7 @@ bin/countersign-init: Makefile $(wildcard backend/sandbox/init/*)
 
 ## run: install what is missing, build, and open the desk with a demo agent that waits for you in it (without a display: in the terminal)
 run: check-go deps-run build
-	@if [ -t 0 ] || [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then exec bin/countersign demo; else exec bin/countersign demo --headless; fi
+	@if [ -t 0 ] || [ -n "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ]; then exec bin/countersign demo; else exec bin/countersign demo --headless; fi
 
 ## install: install what was built for this account (PREFIX, default ~/.local), with the desktop entry and the links it opens
 install: build

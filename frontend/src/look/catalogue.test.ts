@@ -21,7 +21,7 @@ const families: Readonly<Record<string, readonly string[]>> = {
   network: ['off', 'proxied', 'open', 'unknown'],
   answer: ['allow', 'ask', 'deny', 'pass', 'not_reached', 'unknown'],
   caution: ['agent', 'unbounded', 'risk', 'opaque', 'outside_roots', 'dangerous_path', 'rule', 'other'],
-  record: ['start', 'end', 'write', 'decision', 'other'],
+  record: ['start', 'end', 'write', 'decision', 'released', 'other', 'denied', 'refused', 'expired'],
   scope: ['session', 'project', 'global', 'other', 'kept.session', 'kept.project', 'kept.global', 'kept.other'],
   changes: ['create', 'binary', 'too_large', 'add', 'del'],
   settings: ['tray', 'notifications', 'tray.missing', 'notifications.missing'],
