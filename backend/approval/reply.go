@@ -2,6 +2,7 @@ package approval
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -120,23 +121,13 @@ func (r *Registry) answer(a answer, apply func(*txn, *Question, *Call) error) (A
 			result = before.Result
 			return nil
 		}
-		q, err := t.question(a.question)
-		if err != nil {
-			return err
-		}
-		if q.State != QuestionOpen {
-			return standing(q)
-		}
-		c, err := t.waitingCall(q)
-		if err != nil {
-			return err
-		}
-		if t.due(c) {
+		q, c, err := t.known(a.question, a.version)
+		if errors.Is(err, errDue) {
 			late = ErrExpired
 			return t.withdraw(c, EventExpire)
 		}
-		if a.version != q.Version {
-			return ErrStaleVersion
+		if err != nil {
+			return err
 		}
 		if err := t.read(q, a.allows); err != nil {
 			return err
@@ -157,6 +148,31 @@ func (r *Registry) answer(a answer, apply func(*txn, *Question, *Call) error) (A
 		return AnswerResult{}, events, fmt.Errorf("answer: %w", late)
 	}
 	return result, events, nil
+}
+
+// errDue says that a question is open and its time is over: it is to be withdrawn, and whoever asked is too late.
+var errDue = errors.New("due")
+
+// known returns an open question, which the caller must know in its present version, and the call that waits for it. With
+// errDue the call is there to be withdrawn.
+func (t *txn) known(id string, version int) (*Question, *Call, error) {
+	q, err := t.question(id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.State != QuestionOpen {
+		return nil, nil, standing(q)
+	}
+	c, err := t.waitingCall(q)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case t.due(c):
+		return q, c, errDue
+	case version != q.Version:
+		return nil, nil, ErrStaleVersion
+	}
+	return q, c, nil
 }
 
 // read refuses an answer that nobody can have read the card for: a press that was meant for something else must not

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -66,23 +67,13 @@ func (r *Registry) touch(id string, version int, fn func(*txn, *Question, *Call)
 	var late error // committed, and yet refused: the question had expired
 	events, err := r.update(func(t *txn) error {
 		out, late = Question{}, nil
-		q, err := t.question(id)
-		if err != nil {
-			return err
-		}
-		if q.State != QuestionOpen {
-			return standing(q)
-		}
-		c, err := t.waitingCall(q)
-		if err != nil {
-			return err
-		}
-		if t.due(c) {
+		q, c, err := t.known(id, version)
+		if errors.Is(err, errDue) {
 			late = ErrExpired
 			return t.withdraw(c, EventExpire)
 		}
-		if version != q.Version {
-			return ErrStaleVersion
+		if err != nil {
+			return err
 		}
 		if err := fn(t, q, c); err != nil {
 			return err

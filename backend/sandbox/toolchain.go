@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,15 +56,23 @@ func toolchainRoot(dir string) string {
 	return dir
 }
 
-// homeDirectories returns the core's home directory as it is named and as it resolves.
+// homeDirectories returns the account's home directory and the one that the core's environment names, each as it is
+// named and as it resolves. The environment alone is not enough: with another HOME, what lies in the account's own would
+// count as everybody's.
 func homeDirectories() []string {
-	home, err := os.UserHomeDir()
-	if err != nil || !filepath.IsAbs(home) || filepath.Clean(home) == "/" {
-		return nil
+	var list []string
+	add := func(home string, err error) {
+		if err != nil || !filepath.IsAbs(home) || filepath.Clean(home) == "/" {
+			return
+		}
+		list = append(list, filepath.Clean(home))
+		if real, err := filepath.EvalSymlinks(home); err == nil && real != filepath.Clean(home) {
+			list = append(list, real)
+		}
 	}
-	list := []string{filepath.Clean(home)}
-	if real, err := filepath.EvalSymlinks(home); err == nil && real != list[0] {
-		list = append(list, real)
+	add(os.UserHomeDir())
+	if account, err := user.Current(); err == nil {
+		add(account.HomeDir, nil)
 	}
 	return list
 }

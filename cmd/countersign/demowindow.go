@@ -128,7 +128,7 @@ func (d *windowDemo) play(ctx context.Context) error {
 		}
 	}
 	d.say("\nThat was all the agent had to do. It stays connected: look at its session and at the receipts in the window.\n" +
-		"Quit the desk there, or press Ctrl-C here, and the demo is cleared away.")
+		"Close the window there, or press Ctrl-C here, and the demo is cleared away.")
 	select {
 	case <-ctx.Done():
 		return ctx.Err()

@@ -26,7 +26,7 @@ type commandLine struct {
 	Serve      serveCmd      `cmd:"" help:"Run the core: it decides, asks you and keeps the record.\n\nExample: countersign serve"`
 	Stop       stopCmd       `cmd:"" help:"Stop the running core. What waits is kept.\n\nExample: countersign stop"`
 	Demo       demoCmd       `cmd:"" help:"Watch a scripted agent be asked, answered, boxed and recorded.\n\nExample: countersign demo"`
-	Open       openCmd       `cmd:"" help:"Open the desk's window, on what a link names.\n\nExample: countersign open countersign://approval/3f9a1c20"`
+	Open       openCmd       `cmd:"" help:"Open the desk's window, on what a link names.\n\nExample: countersign open countersign://approval/019af3c2-7b1e-7cc3-9d52-6a0e4b8f1d27"`
 	Explain    explainCmd    `cmd:"" help:"Say what would be decided about a call, and why. Needs no core.\n\nExample: countersign explain -- git status"`
 	Pending    pendingCmd    `cmd:"" help:"List what waits for you.\n\nExample: countersign pending"`
 	Answer     answerCmd     `cmd:"" help:"Answer one waiting approval.\n\nExample: countersign answer 3f9a1c20 allow --comment 'only this time'"`

@@ -190,7 +190,9 @@ export class Desk {
   }
 
   notice(key: string, args: Readonly<Record<string, string>> = {}): void {
-    this.notices = [...untrack(() => this.notices), { id: ++this.#noticeID, key, args }].slice(-keptNotices)
+    // The same again takes the place of the first: a page that opens links must not pile them up.
+    const others = untrack(() => this.notices).filter((one) => one.key !== key || JSON.stringify(one.args) !== JSON.stringify(args))
+    this.notices = [...others, { id: ++this.#noticeID, key, args }].slice(-keptNotices)
   }
 
   dismiss(notice: Notice): void { this.notices = untrack(() => this.notices).filter((one) => one.id !== notice.id) }
