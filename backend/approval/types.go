@@ -80,7 +80,9 @@ type Call struct {
 	CwdIdentity   pathid.Identity      `json:"cwd_identity"`       //
 	Roots         []string             `json:"roots"`              // resolved
 	Environment   map[string]string    `json:"environment"`        // composed and frozen at admission; may hold no credentials
-	Boundary      policy.Boundary      `json:"boundary"`           // how it will run
+	Here          bool                 `json:"here"`               // runs here, redeemed or performed; false: the agent executes it
+	Boundary      policy.Boundary      `json:"boundary"`           // what holds it when it runs
+	Script        string               `json:"script,omitempty"`   // of a command that runs here: the text that was judged, for bash
 	Capability    *capability.Snapshot `json:"capability"`         // effective, frozen at admission; nil when released
 	Preconditions json.RawMessage      `json:"preconditions"`      // file snapshots, for write tools; opaque here
 	Proposed      string               `json:"proposed,omitempty"` // digest of what the client sent; see Recognition

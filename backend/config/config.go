@@ -46,7 +46,7 @@ type Decision struct {
 type Rules struct {
 	Deny  []string `toml:"deny" doc:"What is never done."`
 	Ask   []string `toml:"ask" doc:"What is always asked, whatever else allows it."`
-	Allow []string `toml:"allow" doc:"What is done without asking, where it runs inside the boundary."`
+	Allow []string `toml:"allow" doc:"What is done without asking, inside the boundary or not. Rules that are saved from a card cover only calls that run as that one did."`
 }
 
 // Receipts is the table [receipts].

@@ -88,7 +88,7 @@ func (d *Desk) admitTo(ctx context.Context, x *exchange, s Session, in wire.Admi
 	if err := d.store.View(d.refusePaused); err != nil {
 		return wire.CallStatus{}, err
 	}
-	p, err := d.prepare(s, in)
+	p, err := d.prepare(ctx, s, in)
 	if err != nil {
 		return wire.CallStatus{}, err
 	}
@@ -121,7 +121,7 @@ func (d *Desk) admitTo(ctx context.Context, x *exchange, s Session, in wire.Admi
 }
 
 // prepare freezes what the call is and looks up what deciding needs.
-func (d *Desk) prepare(s Session, in wire.AdmitCall) (prepared, error) {
+func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepared, error) {
 	cwd := in.Cwd
 	if cwd == "" {
 		cwd = s.Roots[0]
@@ -133,10 +133,6 @@ func (d *Desk) prepare(s Session, in wire.AdmitCall) (prepared, error) {
 	if err != nil {
 		return prepared{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": cwd, "problem": err.Error()}}
 	}
-	outside := true
-	for _, r := range s.Roots {
-		outside = outside && !pathid.Contains(d.platform, r, root.Path)
-	}
 	facts := policy.Examine(policy.Call{
 		Tool: in.Tool, Args: in.Args, Cwd: root.Path, Roots: s.Roots, Home: d.options.OwnerHome,
 		Platform: d.platform, Own: d.own,
@@ -146,10 +142,22 @@ func (d *Desk) prepare(s Session, in wire.AdmitCall) (prepared, error) {
 		return prepared{}, err
 	}
 
+	script, here, err := runsHere(facts, in)
+	if err != nil {
+		return prepared{}, err
+	}
+	// Where the payload names its own directory, that is where it was judged and where it must run.
+	if script != "" && facts.Dir() != root.Path {
+		if root, err = pathid.OpenRoot(d.fsys, facts.Dir()); err != nil {
+			return prepared{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": facts.Dir(), "problem": err.Error()}}
+		}
+	}
+	outside := !inAny(d.platform, s.Roots, root.Path)
 	p := prepared{facts: facts}
-	here := policy.IsCommandTool(facts.Tool()) || in.Runs == wire.RunsDesk
 	boundary := policy.BoundaryAny
-	if here {
+	// A command counts as enforced only where the boundary was shown: the owner's override to run without it is no
+	// boundary, and what is allowed because of one does not cover it. Start looks again (sandbox.Spec.Bounded).
+	if here && (script == "" || d.broker.Probe(ctx).Enforcement == capability.Enforced) {
 		boundary = policy.BoundaryEnforced
 	}
 	p.input = policy.Input{
@@ -177,10 +185,26 @@ func (d *Desk) prepare(s Session, in wire.AdmitCall) (prepared, error) {
 	p.call = approval.Call{
 		ID: newID(), Session: s.ID, Project: s.Project, Execution: in.Execution, ToolCall: in.ToolCall,
 		Principal: p.input.Authority, Agent: s.Agent, Tool: facts.Tool(), AgentTool: in.Tool, Args: in.Args,
-		Cwd: root.Path, CwdIdentity: root.Identity, Roots: roots, Boundary: boundary,
+		Cwd: root.Path, CwdIdentity: root.Identity, Roots: roots, Here: here, Boundary: boundary, Script: script,
 		Preconditions: preconditions, Interactive: p.input.Session.Interactive, CreatedAt: d.clock.Now(),
 	}
 	return p, nil
+}
+
+// runsHere says whether a call is executed by the desk or the broker, and for a command the text that is given to bash. A
+// command runs here in exactly the words that were judged, or not at all.
+func runsHere(facts *policy.Facts, in wire.AdmitCall) (script string, here bool, err error) {
+	if !policy.IsCommandTool(facts.Tool()) {
+		return "", in.Runs == wire.RunsDesk, nil
+	}
+	script, ok := facts.Script()
+	if facts.Tool() == policy.ToolBash || in.Runs == wire.RunsDesk {
+		if !ok {
+			return "", false, &wire.Error{Code: "command_unclear", Args: map[string]string{"tool": in.Tool}}
+		}
+		return script, true, nil
+	}
+	return "", false, nil // another shell's text: there is none here, the agent executes it
 }
 
 // takeSnapshots records the state of the file that one of the desk's own tools is to read or write. It is part of what
@@ -208,10 +232,10 @@ func takeSnapshots(facts *policy.Facts, roots []string) ([]winlock.Snapshot, err
 // bindBoundary computes the capability a command will run under and freezes it with the call. Where isolation cannot
 // be shown, a command that was to run here is refused now, so that nobody is asked in vain.
 func (d *Desk) bindBoundary(ctx context.Context, s Session, p *prepared, verdict policy.Verdict) error {
-	if !policy.IsCommandTool(p.facts.Tool()) || verdict.Outcome == policy.Deny {
+	if p.call.Script == "" || verdict.Outcome == policy.Deny {
 		return nil
 	}
-	if text, ok := argument(p.call.Args, "command"); ok && len(text) > maxCommand {
+	if len(p.call.Script) > maxCommand {
 		return &wire.Error{Code: "too_large", Args: map[string]string{"limit": strconv.Itoa(maxCommand) + " bytes, the longest a command can be executed with"}}
 	}
 	if report := d.broker.Probe(ctx); report.Enforcement != capability.Enforced && !d.options.Config.RunUnavailable() {
@@ -251,7 +275,7 @@ func unavailable(r sandbox.Report) error {
 // settle takes a freshly decided call as far as it goes without the client: an allowed call that the agent executes
 // itself is released, with a decision record first.
 func (d *Desk) settle(c approval.Call) (wire.CallStatus, error) {
-	if c.State != approval.CallAllowed || c.Boundary == policy.BoundaryEnforced {
+	if c.State != approval.CallAllowed || c.Here {
 		return d.status(c), nil
 	}
 	// Two clients may ask about one call: it is released, and recorded, once.

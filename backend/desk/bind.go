@@ -42,9 +42,11 @@ func binding(c approval.Call) string {
 		Args, Preconditions                          any
 		Roots                                        []string
 		Environment                                  map[string]string
+		Here                                         bool
 		Boundary                                     policy.Boundary
+		Script                                       string
 		Capability                                   *capability.Snapshot
-	}{c.ID, c.Session, c.Principal.ID, c.Tool, c.AgentTool, c.Cwd, c.CwdIdentity, c.Args, c.Preconditions, c.Roots, c.Environment, c.Boundary, c.Capability})
+	}{c.ID, c.Session, c.Principal.ID, c.Tool, c.AgentTool, c.Cwd, c.CwdIdentity, c.Args, c.Preconditions, c.Roots, c.Environment, c.Here, c.Boundary, c.Script, c.Capability})
 }
 
 // manifests are the files that runners read from the working directory to learn what to execute.

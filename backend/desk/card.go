@@ -38,6 +38,7 @@ type Card struct {
 	Runs      []string             `json:"runs"`              // files of the workspace that it runs, as far as found: bound to what they hold
 	Cwd       string               `json:"cwd"`
 	Effective *capability.Snapshot `json:"effective,omitempty"` // nil: nothing is said about a boundary
+	Here      bool                 `json:"here"`                // runs here; false: the agent executes it
 	Boundary  policy.Boundary      `json:"boundary"`
 	Backend   string               `json:"backend,omitempty"`
 	Verdict   policy.Verdict       `json:"verdict"`
@@ -52,7 +53,7 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 		Tool: p.call.Tool, AgentTool: p.call.AgentTool, Command: p.facts.Command(), Parts: policy.TagParts(p.facts, p.input),
 		Opaque: p.facts.Opaque(), Args: shownArgs(p.call.Args), Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
 		Runs:      shownRuns(d.platform, p.call.Cwd, p.runs),
-		Effective: p.call.Capability, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.Risk(), Says: says(p.call.Args),
+		Effective: p.call.Capability, Here: p.call.Here, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.Risk(), Says: says(p.call.Args),
 	}
 	if p.call.Capability != nil {
 		card.Backend = d.broker.Probe(context.Background()).Backend

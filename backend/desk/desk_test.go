@@ -62,6 +62,7 @@ type fixture struct {
 	desk    *desk.Desk
 	clock   *manualClock
 	rules   string // [rules] of the configuration
+	init    string // the sandbox's init; "" the real one
 	agent   desk.Caller
 	turn    string
 }
@@ -112,8 +113,12 @@ func (f *fixture) open() {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	init := f.init
+	if init == "" {
+		init = sandboxtest.Init(f.t)
+	}
 	f.desk, err = desk.Open(context.Background(), desk.Options{
-		Dirs: dirs, Config: conf, OwnerHome: "/home/owner", Binary: "/opt/countersign/countersign", Init: sandboxtest.Init(f.t),
+		Dirs: dirs, Config: conf, OwnerHome: "/home/owner", Binary: "/opt/countersign/countersign", Init: init,
 		Agents: testAgents{}, Create: true, ThrowAway: true, Clock: f.clock,
 		Passphrase: func() (desk.Secret, error) { return desk.NewSecret(passphrase), nil },
 	})

@@ -29,9 +29,8 @@ func (d *Desk) redeem(ctx context.Context, x *exchange, in wire.RedeemCall) (wir
 	if err != nil {
 		return wire.RunResult{}, err
 	}
-	script, err := commandText(c)
-	if err != nil {
-		return wire.RunResult{}, err
+	if c.Script == "" {
+		return wire.RunResult{}, &wire.Error{Code: "not_run_here", Args: map[string]string{"call": c.ID, "tool": c.Tool}}
 	}
 	if c, _, err = d.take(c); err != nil {
 		return wire.RunResult{}, err
@@ -44,7 +43,7 @@ func (d *Desk) redeem(ctx context.Context, x *exchange, in wire.RedeemCall) (wir
 	defer cancel()
 	process, err := d.broker.Start(ctx, sandbox.Spec{
 		Call: c.ID, Session: c.Session, Principal: c.Principal.ID, Tool: c.Tool, Request: c.ID,
-		Class: capability.ClassShell, Script: script, Effective: effective, CwdIdentity: c.CwdIdentity,
+		Class: capability.ClassShell, Script: c.Script, Bounded: c.Boundary == policy.BoundaryEnforced, Effective: effective, CwdIdentity: c.CwdIdentity,
 		Environment: c.Environment, Stdin: x.files[0], Stdout: x.files[1], Stderr: x.files[2], RecordDirectory: true,
 	})
 	if err != nil {
@@ -95,7 +94,7 @@ func causeOfEnd(ctx context.Context) (context.Context, func()) {
 // take claims an allowed call for execution, exactly once, after comparing it with what was approved.
 func (d *Desk) take(c approval.Call) (approval.Call, preconditions, error) {
 	var pre preconditions
-	if c.Boundary != policy.BoundaryEnforced {
+	if !c.Here {
 		return c, pre, &wire.Error{Code: "not_run_here", Args: map[string]string{"call": c.ID}}
 	}
 	if err := json.Unmarshal(c.Preconditions, &pre); err != nil {
@@ -226,15 +225,6 @@ func rootsFor(target string, roots []string) []string {
 		}
 	}
 	return []string{filepath.Dir(target)}
-}
-
-// commandText reads the command of a command tool from its arguments.
-func commandText(c approval.Call) (string, error) {
-	text, ok := argument(c.Args, "command")
-	if !ok || !policy.IsCommandTool(c.Tool) {
-		return "", &wire.Error{Code: "not_run_here", Args: map[string]string{"call": c.ID, "tool": c.Tool}}
-	}
-	return text, nil
 }
 
 // argument reads one text argument by its exact name. Decoding into a struct would take "Command" for "command", which

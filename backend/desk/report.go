@@ -6,7 +6,6 @@ import (
 
 	"countersign/backend/approval"
 	"countersign/backend/capability"
-	"countersign/backend/policy"
 	"countersign/backend/wire"
 )
 
@@ -25,7 +24,7 @@ func (d *Desk) permission(_ context.Context, x *exchange, in wire.PermissionCall
 			return wire.PermissionResult{Outcome: wire.PermissionDeny, Call: c.ID, Message: "this session is paused at the desk"}, nil
 		}
 		// Only a call that is still to be redeemed: its id is single use, and the prompt comes before it runs.
-		if c.State == approval.CallAllowed && c.Boundary == policy.BoundaryEnforced {
+		if c.State == approval.CallAllowed && c.Here {
 			return wire.PermissionResult{Outcome: wire.PermissionAllow, Call: c.ID}, nil
 		}
 		return wire.PermissionResult{Outcome: wire.PermissionDeny, Call: c.ID, Message: modelWords(c)}, nil
@@ -81,7 +80,7 @@ func (d *Desk) report(_ context.Context, x *exchange, in wire.ReportCall) (wire.
 		return d.pause(s, "the agent ran "+in.Tool+" without asking: its gate is not live")
 	case c.AgentTool != in.Tool:
 		return d.pause(s, "the agent ran "+in.Tool+" where "+c.AgentTool+" was decided")
-	case c.Boundary == policy.BoundaryEnforced:
+	case c.Here:
 		if in.Call != c.ID {
 			return d.pause(s, "the agent ran something else than the call that was to run here: another hook may have replaced it")
 		}

@@ -13,7 +13,7 @@ func (d *Desk) status(c approval.Call) wire.CallStatus {
 	return wire.CallStatus{
 		Call: c.ID, State: string(c.State), Outcome: string(c.Outcome), Reason: string(c.Verdict.Reason), Sub: c.Verdict.Sub,
 		Rule: c.Verdict.Rule, Question: c.Question, Message: modelWords(c), Comment: c.Comment,
-		Boundary: string(c.Boundary), Digest: c.Digest, Age: int64(max(d.clock.Now().Sub(c.CreatedAt), 0).Seconds()),
+		Here: c.Here, Boundary: string(c.Boundary), Digest: c.Digest, Age: int64(max(d.clock.Now().Sub(c.CreatedAt), 0).Seconds()),
 	}
 }
 

@@ -186,6 +186,7 @@ func textsAt(args map[string][]json.RawMessage, keys []string) []string {
 
 func (x *analysis) commandArguments(args map[string][]json.RawMessage) {
 	f := x.f
+	clear := true // one text, and one place to run it in
 	var found []string
 	for _, key := range commandKeys {
 		for _, raw := range args[key] {
@@ -198,6 +199,7 @@ func (x *analysis) commandArguments(args map[string][]json.RawMessage) {
 				found = append(found, joinWords(words))
 			default:
 				x.opaque("command is not a text")
+				clear = false
 			}
 		}
 	}
@@ -211,9 +213,10 @@ func (x *analysis) commandArguments(args map[string][]json.RawMessage) {
 	if len(found) > 1 {
 		x.opaque("several commands under different names")
 		f.text = strings.Join(found, "\n")
+		clear = false
 	}
 	if dirs := textsAt(args, dirKeys); len(dirs) > 0 {
-		x.startIn(dirs)
+		clear = x.startIn(dirs) && clear
 	}
 	if strings.TrimSpace(f.text) == "" {
 		x.opaque("empty command")
@@ -230,6 +233,7 @@ func (x *analysis) commandArguments(args map[string][]json.RawMessage) {
 	case "cmd":
 		x.simpleShell(f.text, cmdSyntax)
 	case "", "bash", "sh":
+		f.script = clear
 		x.text(f.text, s, x.dirs)
 	default:
 		x.opaque("unknown shell")
@@ -261,8 +265,8 @@ func (x *analysis) strangeRun(args map[string][]json.RawMessage) {
 	}
 }
 
-// startIn handles a call that names its own working directory.
-func (x *analysis) startIn(dirs []string) {
+// startIn handles a call that names its own working directory. It reports whether that is one directory that is known.
+func (x *analysis) startIn(dirs []string) bool {
 	here := x.dirs.list[0]
 	for _, dir := range dirs {
 		if dir == "" {
@@ -272,12 +276,13 @@ func (x *analysis) startIn(dirs []string) {
 		if err != nil || len(dirs) > 1 {
 			x.dirs = x.dirs.lost()
 			x.opaque("working directory is not known")
-			return
+			return false
 		}
 		x.dirs = places{list: []place{to}}
 		x.f.cwd = to.physical
 		x.f.outside = x.f.outside || !x.insideRoots(to.physical)
 	}
+	return true
 }
 
 // joinWords writes a vector of words as a shell text.

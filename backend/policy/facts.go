@@ -16,6 +16,7 @@ type Facts struct {
 	paths     pathContext
 
 	text     string // of a command tool
+	script   bool   // text is one text for bash, and cwd the directory it starts in
 	opaque   []string
 	commands []*command
 	accesses []access
@@ -96,6 +97,19 @@ func (f *Facts) AgentTool() string { return f.agentTool }
 
 // Command returns the command text of a command tool, else "".
 func (f *Facts) Command() string { return f.text }
+
+// Script returns the text that bash must be given to run what was judged, in the directory Dir. It is false where there is
+// no such text: for another shell or tool, for no or several commands, and where the call's words leave open in which
+// directory they start.
+func (f *Facts) Script() (text string, ok bool) {
+	if !f.script {
+		return "", false
+	}
+	return f.text, true
+}
+
+// Dir returns the directory that the call starts in, resolved: its payload's own where that names one.
+func (f *Facts) Dir() string { return f.cwd }
 
 // Opaque says why the command could not be understood, or "".
 func (f *Facts) Opaque() string {

@@ -126,7 +126,7 @@ func (b *Broker) Start(ctx context.Context, s Spec) (*Process, error) {
 	switch {
 	case found.Enforcement == capability.Enforced:
 		run, err = b.sys.enter(ctx, s)
-	case b.o.OnMissing == OnMissingWarn:
+	case b.o.OnMissing == OnMissingWarn && !s.Bounded:
 		start.Extra = map[string]string{"override": "on_missing=warn", "missing": found.unavailable().Protection}
 		if err = b.sys.check(s.Effective.Snapshot()); err == nil { // no wider than with a boundary
 			run, err = b.sys.plain(ctx, s)

@@ -27,6 +27,9 @@ type Spec struct {
 	Script string
 	Argv   []string
 
+	// Bounded refuses a start without the boundary whatever Options.OnMissing says: what was decided depends on it.
+	Bounded bool
+
 	Effective   capability.Effective
 	CwdIdentity pathid.Identity // of Effective's working directory, when it was approved
 

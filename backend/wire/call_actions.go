@@ -46,7 +46,8 @@ type CallStatus struct {
 	Question string `json:"question,omitempty"` // while it waits, and after
 	Message  string `json:"message,omitempty"`  // one sentence for the model
 	Comment  string `json:"comment,omitempty"`  // the owner's note, word for word
-	Boundary string `json:"boundary,omitempty"` // policy.Boundary: how it will run
+	Here     bool   `json:"here,omitempty"`     // redeemed or performed here; false: the agent executes it
+	Boundary string `json:"boundary,omitempty"` // policy.Boundary: what holds it when it runs
 	Digest   string `json:"digest,omitempty"`   // binding digest of what was admitted
 	Age      int64  `json:"age,omitempty"`      // seconds since it was admitted: more than a few means re-attached
 }

@@ -188,14 +188,14 @@ func wrap(text string, width int) []string {
 // boundaryWords says inside which boundary a call would run, and claims nothing beyond what is so.
 func boundaryWords(card desk.Card) string {
 	switch {
-	case card.Effective != nil && card.Effective.Policy == "danger-full-access":
+	case !card.Here:
+		return escape(card.Agent, false) + " runs this itself; nothing is said about a boundary"
+	case card.Effective != nil && (card.Effective.Policy == "danger-full-access" || card.Boundary != policy.BoundaryEnforced):
 		return "none: it would run with all rights of this account"
 	case card.Effective != nil:
 		return "runs here, inside " + escape(card.Backend, false) + " (" + escape(string(card.Effective.Policy), false) + "); it starts only if the boundary is shown to hold"
-	case card.Boundary == policy.BoundaryEnforced:
-		return "runs here, as a checked file operation of the desk"
 	}
-	return escape(card.Agent, false) + " runs this itself; nothing is said about a boundary"
+	return "runs here, as a checked file operation of the desk"
 }
 
 // paths shows resolved directories; the system's own are summed up.

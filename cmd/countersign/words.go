@@ -46,6 +46,7 @@ var codeSentences = map[string]string{
 	"agent_not_allowed":   "this is open to the owner only, and this process descends from an agent. Run it from a terminal that no agent started.",
 	"already_answered":    "that approval was already answered: {outcome}. Nothing was changed by this answer.",
 	"approval_mismatch":   "what would run is no longer what was approved ({what} changed). Propose the call again.",
+	"command_unclear":     "the arguments of {tool} leave open which command runs, or in which directory, so it was refused. Propose one command, in one directory.",
 	"bad_arguments":       "the request is not understood: {problem}",
 	"bad_capability":      "the boundary for this call cannot be made: {problem}",
 	"bad_directory":       "the directory {path} cannot be used: {problem}",

@@ -38,11 +38,10 @@ func (h *hook) admission(e event) wire.AdmitCall {
 
 // release turns a decided call into Claude's own words. Only what was recognised allows.
 func (h *hook) release(e event, status wire.CallStatus) answer {
-	enforced := status.Boundary == string(policy.BoundaryEnforced)
 	switch {
-	case status.State == "released" && !enforced:
+	case status.State == "released" && !status.Here:
 		return allow(nil, allowWords(status))
-	case status.State == "allowed" && enforced && e.tool == rewritten && validID(status.Call):
+	case status.State == "allowed" && status.Here && e.tool == rewritten && validID(status.Call):
 		input, err := e.withCommand(FixedLine(h.options.Binary, h.options.Home, status.Call))
 		if err != nil {
 			h.withdraw(status.Call, false)
@@ -99,7 +98,7 @@ func (h *hook) permissionRequest(ctx context.Context, e event) answer {
 	if err != nil {
 		return deny(e.name, h.failureWords(err))
 	}
-	if status.State == "released" && status.Boundary != string(policy.BoundaryEnforced) {
+	if status.State == "released" && !status.Here {
 		return grant()
 	}
 	if status.Allowed() {
@@ -154,7 +153,7 @@ func (h *hook) grantReleased(ctx context.Context, e event, result wire.Permissio
 	if err := h.persist(ctx, wire.ActionAwaitCall, wire.AwaitCall{Call: result.Call}, &status); err != nil {
 		return deny(e.name, h.failureWords(err))
 	}
-	if status.Call == result.Call && status.State == "released" && status.Boundary != string(policy.BoundaryEnforced) {
+	if status.Call == result.Call && status.State == "released" && !status.Here {
 		return grant()
 	}
 	return deny(e.name, "Countersign allowed this command inside its boundary only, and what Claude Code is about to run is not the line that leads there. It was not run.")

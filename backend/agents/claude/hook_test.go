@@ -125,8 +125,8 @@ var errBroken = errors.New("connection reset")
 func broken(context.Context, any) (any, error) { return nil, errBroken }
 
 var (
-	waiting  = wire.CallStatus{Call: callID, State: "waiting", Boundary: "enforced"}
-	allowed  = wire.CallStatus{Call: callID, State: "allowed", Boundary: "enforced"}
+	waiting  = wire.CallStatus{Call: callID, State: "waiting", Here: true, Boundary: "enforced"}
+	allowed  = wire.CallStatus{Call: callID, State: "allowed", Here: true, Boundary: "enforced"}
 	released = wire.CallStatus{Call: callID, State: "released", Boundary: "any"}
 )
 
@@ -204,7 +204,7 @@ func TestPreToolUseAnswers(t *testing.T) {
 		},
 		{
 			"the owner's note goes with it", "PreToolUse.Bash",
-			wire.CallStatus{Call: callID, State: "allowed", Boundary: "enforced", Comment: "only <this> once"},
+			wire.CallStatus{Call: callID, State: "allowed", Here: true, Boundary: "enforced", Comment: "only <this> once"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":` + command +
 				`,"timeout":5000,"description":"make a directory","run_in_background":true},"additionalContext":"Countersign: allowed, with the owner's note: only <this> once"}}`,
 		},
@@ -267,14 +267,14 @@ func TestOnlyWhatIsRecognisedAllows(t *testing.T) {
 		cancelled   bool
 	}{
 		{"nothing", "PreToolUse.Bash", wire.CallStatus{}, false},
-		{"unknown state", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "ALLOWED", Boundary: "enforced"}, false},
-		{"running already", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "running", Boundary: "enforced"}, false},
+		{"unknown state", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "ALLOWED", Here: true, Boundary: "enforced"}, false},
+		{"running already", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "running", Here: true, Boundary: "enforced"}, false},
 		{"ran already", "PreToolUse.Write", wire.CallStatus{Call: callID, State: "finished", Outcome: "reported"}, false},
 		{"allowed, but not released", "PreToolUse.Write", wire.CallStatus{Call: callID, State: "allowed", Boundary: "any"}, true},
-		{"allowed without a boundary", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "allowed"}, true},
-		{"released inside a boundary", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "released", Boundary: "enforced"}, false},
+		{"allowed, and not to run here", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "allowed"}, true},
+		{"released although it is to run here", "PreToolUse.Bash", wire.CallStatus{Call: callID, State: "released", Here: true, Boundary: "enforced"}, false},
 		{"a boundary this tool cannot be brought into", "PreToolUse.Write", allowed, true},
-		{"an id that is none", "PreToolUse.Bash", wire.CallStatus{Call: "1; rm -rf x", State: "allowed", Boundary: "enforced"}, true},
+		{"an id that is none", "PreToolUse.Bash", wire.CallStatus{Call: "1; rm -rf x", State: "allowed", Here: true, Boundary: "enforced"}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := newFake(t, actions{wire.ActionAdmitCall: always(tc.status), wire.ActionCancelCall: always(tc.status)})

@@ -101,6 +101,7 @@ var codeWords = map[string]string{
 	"too_many_sessions":   "the desk already follows as many sessions as it can.",
 	"too_large":           "the call is too large.",
 	"admission_mismatch":  "another call was proposed under the same id.",
+	"command_unclear":     "its arguments leave open which command runs, or where; propose it with one command and nothing else.",
 	"bad_directory":       "the working directory cannot be used.",
 	"receipt_failed":      "the desk could not write its record, and nothing runs without one.",
 	"internal_error":      "the desk failed; its log says why.",

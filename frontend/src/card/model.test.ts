@@ -2,16 +2,17 @@ import { describe, expect, it } from 'vitest'
 import type { Card, CapabilitySnapshot, Question } from '../wire/types.gen'
 import { allowKey, argumentList, baseName, boundaryKind, boundaryTone, cautions, deniedInside, endOf, partReason, sumUp } from './model'
 
-const card = (fields: Partial<Card>) => ({ agent: 'claude', tool: 'bash', boundary: 'any', risk: { level: 'low', words: [] }, ...fields }) as Card
+const card = (fields: Partial<Card>) => ({ agent: 'claude', tool: 'bash', here: false, boundary: 'any', risk: { level: 'low', words: [] }, ...fields }) as Card
 const effective = (policy: string) => ({ policy }) as CapabilitySnapshot
 const question = (fields: Partial<Question>) => ({ tool: 'bash', risk: 'low', reason: 'approval_required', ...fields }) as Question
 
 describe('the boundary of a card', () => {
   it.each<[string, Card, string, string, string]>([
-    ['in the sandbox', card({ boundary: 'enforced', effective: effective('workspace-write') }), 'enforced', 'good', 'button.allow_once'],
-    ['a checked write', card({ boundary: 'enforced' }), 'write', 'good', 'button.allow_once'],
+    ['in the sandbox', card({ here: true, boundary: 'enforced', effective: effective('workspace-write') }), 'enforced', 'good', 'button.allow_once'],
+    ['a checked write', card({ here: true, boundary: 'enforced' }), 'write', 'good', 'button.allow_once'],
     ['run by the agent', card({}), 'agent', 'care', 'button.let_run'],
-    ['without sandbox', card({ boundary: 'enforced', effective: effective('danger-full-access') }), 'unbounded', 'care', 'button.run_unenforced'],
+    ['without sandbox', card({ here: true, boundary: 'enforced', effective: effective('danger-full-access') }), 'unbounded', 'care', 'button.run_unenforced'],
+    ['here, and no boundary was shown', card({ here: true, effective: effective('workspace-write') }), 'unbounded', 'care', 'button.run_unenforced'],
     // A boundary that was computed is not one that holds: only what runs here is enforced.
     ['computed and released', card({ boundary: 'any', effective: effective('workspace-write') }), 'agent', 'care', 'button.let_run'],
   ])('%s', (_, shown, kind, tone, key) => {
@@ -28,7 +29,7 @@ describe('cautions', () => {
       .toEqual(['caution.agent', 'caution.risk', 'caution.opaque', 'caution.outside_roots', 'caution.rule'])
   })
   it('is never empty', () => {
-    expect(cautions(question({ detail: card({ boundary: 'enforced' }) }), false)).toEqual(['caution.other'])
+    expect(cautions(question({ detail: card({ here: true, boundary: 'enforced' }) }), false)).toEqual(['caution.other'])
   })
 })
 

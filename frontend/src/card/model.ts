@@ -25,9 +25,9 @@ export function sentenceKey(tool: string): string {
 
 /** Which of four things holds the call. */
 export function boundaryKind(card: Card): BoundaryKind {
-  if (card.effective?.policy === 'danger-full-access') return 'unbounded'
-  if (card.boundary !== 'enforced') return 'agent'
-  return card.effective === undefined ? 'write' : 'enforced'
+  if (!card.here) return 'agent'
+  if (card.effective === undefined) return 'write'
+  return card.boundary !== 'enforced' || card.effective.policy === 'danger-full-access' ? 'unbounded' : 'enforced'
 }
 export const boundaryTone = (kind: BoundaryKind): Tone => kind === 'enforced' || kind === 'write' ? 'good' : 'care'
 

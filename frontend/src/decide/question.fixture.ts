@@ -4,7 +4,7 @@ import type { Card, Question } from '../wire/types.gen'
 export function card(more: Partial<Card> = {}): Card {
   return {
     agent: 'claude', verified: true, program: '/usr/bin/claude', pid: 1, chain: [], runs: [], project: '/p', tool: 'bash', agent_tool: 'Bash', command: 'ls',
-    args: {}, cwd: '/p', boundary: 'enforced', verdict: { outcome: 'ask', reason: 'approval_required', step: 13, trace: [] },
+    args: {}, cwd: '/p', here: true, boundary: 'enforced', verdict: { outcome: 'ask', reason: 'approval_required', step: 13, trace: [] },
     risk: { level: 'low', words: [] }, ...more,
   }
 }

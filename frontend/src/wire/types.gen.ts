@@ -103,6 +103,7 @@ export interface CallStatus {
   question?: string;
   message?: string;
   comment?: string;
+  here?: boolean;
   boundary?: string;
   digest?: string;
   age?: number;
@@ -152,6 +153,7 @@ export interface Card {
   runs: string[] | null;
   cwd: string;
   effective?: CapabilitySnapshot;
+  here: boolean;
   boundary: PolicyBoundary;
   backend?: string;
   verdict: Verdict;
