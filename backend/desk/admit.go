@@ -195,7 +195,11 @@ func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepa
 // command runs here in exactly the words that were judged, or not at all.
 func runsHere(facts *policy.Facts, in wire.AdmitCall) (script string, here bool, err error) {
 	if !policy.IsCommandTool(facts.Tool()) {
-		return "", in.Runs == wire.RunsDesk, nil
+		here = in.Runs == wire.RunsDesk
+		if _, ours := fileTools[facts.Tool()]; here && !ours {
+			return "", false, &wire.Error{Code: "not_run_here", Args: map[string]string{"tool": in.Tool}}
+		}
+		return "", here, nil
 	}
 	script, ok := facts.Script()
 	if facts.Tool() == policy.ToolBash || in.Runs == wire.RunsDesk {

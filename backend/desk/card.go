@@ -33,6 +33,7 @@ type Card struct {
 	Parts     []policy.Part        `json:"parts,omitempty"`
 	Opaque    string               `json:"opaque,omitempty"` // why the command could not be analysed in full
 	Args      json.RawMessage      `json:"args"`
+	Omitted   map[string]int       `json:"omitted,omitempty"` // arguments left out for their length, with their bytes; "" all of them
 	Targets   []string             `json:"targets,omitempty"` // files that would be written
 	Files     []winlock.Snapshot   `json:"files,omitempty"`   // the state that was approved
 	Runs      []string             `json:"runs"`              // files of the workspace that it runs, as far as found: bound to what they hold
@@ -48,10 +49,11 @@ type Card struct {
 
 // question opens the question for an ask verdict.
 func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCall) approval.Question {
+	args, omitted := shownArgs(p.call.Args)
 	card := Card{
 		Agent: s.Agent, Verified: s.Verified, Program: s.Root.Exe, PID: s.Root.PID, Chain: append([]string{}, s.Above...), Project: s.Project,
 		Tool: p.call.Tool, AgentTool: p.call.AgentTool, Command: p.facts.Command(), Parts: policy.TagParts(p.facts, p.input),
-		Opaque: p.facts.Opaque(), Args: shownArgs(p.call.Args), Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
+		Opaque: p.facts.Opaque(), Args: args, Omitted: omitted, Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
 		Runs:      shownRuns(d.platform, p.call.Cwd, p.runs),
 		Effective: p.call.Capability, Here: p.call.Here, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.Risk(), Says: says(p.call.Args),
 	}

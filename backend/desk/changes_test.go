@@ -63,7 +63,7 @@ func TestChanges(t *testing.T) {
 		}},
 		{"a whole file", "write", "a\nb", map[string]any{"file_path": "a.txt", "content": "a\nb\n"}, wire.FileChange{
 			Kind: wire.ChangeEdit, Added: 1, Removed: 1, Before: 3, After: 4,
-			Hunks: []wire.DiffHunk{{OldStart: 1, NewStart: 1, Lines: []wire.DiffLine{line(" ", "a"), line("-", "b"), line("+", "b")}}},
+			Hunks: []wire.DiffHunk{{OldStart: 1, NewStart: 1, Lines: []wire.DiffLine{line(" ", "a"), {Op: "-", Text: "b", NoNewline: true}, line("+", "b")}}},
 		}},
 		{"the same", "write", "a\n", map[string]any{"file_path": "a.txt", "content": "a\n"}, wire.FileChange{Kind: wire.ChangeEdit, Before: 2, After: 2}},
 		{"line ends of Windows", "edit", "a\r\nb\r\n", edit("b", "c"), wire.FileChange{

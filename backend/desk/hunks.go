@@ -50,6 +50,10 @@ func hunks(before, after []byte) (list []wire.DiffHunk, added, removed int) {
 			}
 			hunk := &list[len(list)-1]
 			hunk.Lines = append(hunk.Lines, wire.DiffLine{Op: op, Text: strings.TrimSuffix(line[1:], ending)})
+		case "\\": // "\ No newline at end of file", of the line before it
+			if n := len(list); n > 0 && len(list[n-1].Lines) > 0 {
+				list[n-1].Lines[len(list[n-1].Lines)-1].NoNewline = true
+			}
 		}
 	}
 	return list, added, removed

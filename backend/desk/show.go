@@ -24,9 +24,10 @@ func wireQuestion(q approval.Question) wire.Question {
 
 // wireCall is a call as it is shown; the environment frozen with it stays in the core.
 func wireCall(c approval.Call) wire.Call {
+	args, omitted := shownArgs(c.Args)
 	return wire.Call{
 		ID: c.ID, Session: c.Session, Project: c.Project, Execution: c.Execution, ToolCall: c.ToolCall, Agent: c.Agent,
-		Tool: c.Tool, AgentTool: c.AgentTool, Args: shownArgs(c.Args), Cwd: c.Cwd, Boundary: c.Boundary, Digest: c.Digest,
+		Tool: c.Tool, AgentTool: c.AgentTool, Args: args, Omitted: omitted, Cwd: c.Cwd, Boundary: c.Boundary, Digest: c.Digest,
 		State: string(c.State), Outcome: string(c.Outcome), Verdict: c.Verdict, Question: c.Question, Comment: c.Comment,
 		Answerer: c.Answerer, CreatedAt: c.CreatedAt, DecidedAt: c.DecidedAt, StartedAt: c.StartedAt, EndedAt: c.EndedAt,
 		Exit: c.Exit, Signal: c.Signal, Directory: c.Directory, Receipts: c.Receipts, Failure: c.Failure,
@@ -42,33 +43,30 @@ func wireSession(s Session) wire.Session {
 	}
 }
 
-// Limits of a call's arguments as they are shown, in bytes. A command has its own place on the card and is never cut, and
-// what a file would become is shown as its difference; other arguments that are longer are left out, and the card says how
-// long they are.
+// Limits of a call's arguments as they are shown, in bytes. A command has its own place on the card and is never cut.
 const (
-	maxShownArgs = 16 << 10
-	maxShownArg  = 2 << 10 // of one argument, where all together are too long
+	maxShownArgs = 32 << 10
+	maxShownArg  = 4 << 10 // of one argument, where all together are too long
 )
 
-func shownArgs(args json.RawMessage) json.RawMessage {
+// shownArgs returns the arguments that are shown and, beside them, what is left out for its length: name to bytes, "" for
+// all of them. It stands beside because anything inside the arguments could have been put there by the agent.
+func shownArgs(args json.RawMessage) (shown json.RawMessage, omitted map[string]int) {
 	if len(args) <= maxShownArgs {
-		return args
+		return args, nil
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal(args, &all) == nil {
+		omitted = map[string]int{}
 		for name, value := range all {
-			if len(value) > maxShownArg {
-				all[name] = omitted(value)
+			if len(value) > maxShownArg && len(name) <= maxShownArg {
+				omitted[name] = len(value)
+				delete(all, name)
 			}
 		}
-		if short, err := json.Marshal(all); err == nil && len(short) <= maxShownArgs {
-			return short
+		if short, err := json.Marshal(all); err == nil && len(short) <= maxShownArgs && len(omitted) <= maxShownArgs/maxShownArg {
+			return short, omitted
 		}
 	}
-	return omitted(args)
-}
-
-// omitted stands for a value that is not shown.
-func omitted(value json.RawMessage) json.RawMessage {
-	return json.RawMessage(`{"omitted_bytes":` + itoa(len(value)) + `}`)
+	return json.RawMessage("{}"), map[string]int{"": len(args)}
 }

@@ -66,6 +66,8 @@ type DiffHunk struct {
 type DiffLine struct {
 	Op   string `json:"op"`
 	Text string `json:"text"`
+	// NoNewline says that this last line of its text has no line end.
+	NoNewline bool `json:"no_newline,omitempty"`
 }
 
 // PauseSession refuses everything of an agent's process from now on, until resume_session.

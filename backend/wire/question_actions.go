@@ -105,6 +105,7 @@ type Call struct {
 	Tool      string          `json:"tool"`
 	AgentTool string          `json:"agent_tool"`
 	Args      json.RawMessage `json:"args,omitempty"`
+	Omitted   map[string]int  `json:"omitted,omitempty"` // arguments left out for their length, with their bytes; "" all of them
 	Cwd       string          `json:"cwd"`
 	Boundary  policy.Boundary `json:"boundary"`
 	Digest    string          `json:"digest"`

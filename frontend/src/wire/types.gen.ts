@@ -65,6 +65,7 @@ export interface Call {
   tool: string;
   agent_tool: string;
   args?: unknown;
+  omitted?: Record<string, number>;
   cwd: string;
   boundary: PolicyBoundary;
   digest: string;
@@ -148,6 +149,7 @@ export interface Card {
   parts?: Part[];
   opaque?: string;
   args: unknown;
+  omitted?: Record<string, number>;
   targets?: string[];
   files?: WinlockSnapshot[];
   runs: string[] | null;
@@ -189,6 +191,7 @@ export interface DiffHunk {
 export interface DiffLine {
   op: string;
   text: string;
+  no_newline?: boolean;
 }
 
 export type Duration = number;
