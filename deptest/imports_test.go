@@ -62,6 +62,13 @@ var rules = []row{
 		why:   "it keeps what others decide, and decides nothing: types come in, no use case does",
 	},
 	{
+		pkg: "backend/rules",
+		may: []string{"backend/policy", "backend/approval", "backend/capability", "backend/pathid", "github.com/pelletier/go-toml/v2",
+			"github.com/google/uuid", "golang.org/x/sys/..."},
+		tests: []string{"backend/approval/approvaltest"},
+		why:   "where rules are kept: it reads files and the store, and decides nothing",
+	},
+	{
 		pkg: "backend/config",
 		may: []string{"backend/policy", "backend/capability", "backend/pathid", "github.com/pelletier/go-toml/v2", "github.com/pelletier/go-toml/v2/...",
 			"golang.org/x/sys/..."},
@@ -76,8 +83,8 @@ var rules = []row{
 	{
 		pkg: "backend/desk",
 		may: []string{"backend/pathid", "backend/capability", "backend/policy", "backend/approval", "backend/sandbox", "backend/winlock",
-			"backend/tools", "backend/state", "backend/config", "backend/wire", "github.com/google/uuid",
-			"github.com/pelletier/go-toml/v2", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/..."},
+			"backend/tools", "backend/rules", "backend/state", "backend/config", "backend/wire", "github.com/google/uuid",
+			"github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/..."},
 		tests: []string{"backend/approval/approvaltest", "backend/sandbox/...", "backend/server"},
 		why:   "the only joiner: every use case is here, and nobody else may tie two of these together",
 	},

@@ -33,13 +33,14 @@ type Sandbox struct {
 // Approval is the table [approval].
 type Approval struct {
 	ExpirySeconds int  `toml:"expiry_seconds" min:"10" max:"86400" doc:"How many seconds a question waits for an answer when the client says nothing else. Then it is denied, as expired."`
+	Attended      bool `toml:"attended" doc:"Whether an agent's own questions may wait for you. On false its question tools are refused, so that it goes on without you; a session can be set otherwise."`
 	Interactive   bool `toml:"interactive" doc:"Whether an owner is there to be asked. On false every call that would ask is denied at once: for machines that nobody watches."`
 }
 
 // Decision is the table [decision].
 type Decision struct {
 	Mode       string `toml:"mode" values:"ask,acceptEdits,plan,auto" doc:"The permission mode of new sessions. The mode that skips approvals can only be chosen per session."`
-	BoxedReads bool   `toml:"boxed_reads" doc:"Whether commands that no rule matches may run without asking inside a boundary that cannot write and has no network."`
+	BoxedReads bool   `toml:"boxed_reads" doc:"Whether commands that no rule matches may run without asking inside a boundary that cannot write and has no network. In auto mode they may also without this, unless a project says otherwise."`
 }
 
 // Rules is the table [rules]. The texts are parsed by policy.ParseRule.
@@ -59,7 +60,7 @@ func Default() Config {
 	return Config{
 		Identity: Identity{Store: "keyring"},
 		Sandbox:  Sandbox{OnMissing: "refuse", Policy: string(capability.WorkspaceWrite)},
-		Approval: Approval{ExpirySeconds: 300, Interactive: true},
+		Approval: Approval{ExpirySeconds: 300, Attended: true, Interactive: true},
 		Decision: Decision{Mode: string(policy.ModeAsk)},
 		Receipts: Receipts{SegmentBytes: 64 << 20},
 	}

@@ -27,6 +27,7 @@ policy = "read-only"
 [approval]
 expiry_seconds = 60
 interactive = false
+attended = false
 [decision]
 mode = "acceptEdits"
 boxed_reads = true

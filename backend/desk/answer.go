@@ -2,10 +2,8 @@ package desk
 
 import (
 	"context"
-	"slices"
 
 	"countersign/backend/approval"
-	"countersign/backend/policy"
 	"countersign/backend/wire"
 )
 
@@ -90,7 +88,7 @@ func (d *Desk) listSessions(_ context.Context, _ *exchange, in wire.ListSessions
 	out := wire.Sessions{Sessions: []wire.Session{}, Epoch: epoch, Seq: seq}
 	for _, s := range d.sessionsNewestFirst() {
 		if (in.Ended || s.EndedAt.IsZero()) && len(out.Sessions) < maxListed {
-			out.Sessions = append(out.Sessions, wireSession(s))
+			out.Sessions = append(out.Sessions, d.wireSession(s))
 		}
 	}
 	return out, nil
@@ -122,13 +120,13 @@ func (d *Desk) listCalls(_ context.Context, _ *exchange, in wire.ListCalls) (wir
 
 // setMode changes a session's permission mode by compare-and-set on its version.
 func (d *Desk) setMode(_ context.Context, x *exchange, in wire.SetPermissionMode) (wire.PermissionState, error) {
-	mode, err := policy.ParseMode(string(in.Mode))
+	mode, err := d.choosable(in.Mode)
 	if err != nil {
-		return wire.PermissionState{}, &wire.Error{Code: "invalid_mode", Args: map[string]string{"mode": string(in.Mode)}}
+		return wire.PermissionState{}, err
 	}
 	s, err := d.changeSession(in.Session, func(s *Session) error {
 		if s.ModeVersion != in.ExpectedVersion {
-			return &wire.Error{Code: wire.CodeConflict, Args: map[string]string{"mode": string(s.Mode), "version": itoa(s.ModeVersion)}}
+			return &wire.Error{Code: wire.CodeConflict, Args: map[string]string{"mode": string(d.mode(*s)), "version": itoa(s.ModeVersion)}}
 		}
 		s.Mode, s.ModeVersion, s.ModeOwner = mode, s.ModeVersion+1, x.authority.ID
 		return nil
@@ -136,7 +134,7 @@ func (d *Desk) setMode(_ context.Context, x *exchange, in wire.SetPermissionMode
 	if err != nil {
 		return wire.PermissionState{}, err
 	}
-	state := permissionState(s)
+	state := d.permissionState(s)
 	d.frame(wire.FramePermissionState, state)
 	return state, nil
 }
@@ -146,28 +144,13 @@ func (d *Desk) modeState(_ context.Context, _ *exchange, in wire.GetPermissionSt
 	if !ok {
 		return wire.PermissionState{}, unknownSession(in.Session)
 	}
-	return permissionState(s), nil
+	return d.permissionState(s), nil
 }
 
-func permissionState(s Session) wire.PermissionState {
-	return wire.PermissionState{Session: s.ID, Mode: s.Mode, Version: s.ModeVersion, Owner: s.ModeOwner}
+func (d *Desk) permissionState(s Session) wire.PermissionState {
+	return wire.PermissionState{Session: s.ID, Mode: d.mode(s), Version: s.ModeVersion, Owner: s.ModeOwner}
 }
 
 func unknownSession(id string) error {
 	return &wire.Error{Code: "unknown_session", Args: map[string]string{"session": id}}
-}
-
-// listRules lists the rules that apply to a session, or to all.
-func (d *Desk) listRules(_ context.Context, _ *exchange, in wire.ListPermissionRules) (wire.PermissionRules, error) {
-	if in.Session != "" {
-		s, ok := d.session(in.Session)
-		if !ok {
-			return wire.PermissionRules{}, unknownSession(in.Session)
-		}
-		set, err := d.rulesFor(s)
-		return wire.PermissionRules{Rules: set.Rules, Unreadable: set.Unreadable}, err
-	}
-	set := policy.RuleSet{Rules: slices.Clone(d.global.Rules), Unreadable: slices.Clone(d.global.Unreadable)}
-	err := d.addStoredRules(&set, "")
-	return wire.PermissionRules{Rules: set.Rules, Unreadable: set.Unreadable}, err
 }

@@ -98,7 +98,7 @@ func offers(p prepared, v policy.Verdict) []approval.Offer {
 }
 
 // agentNames are the agents' names as people know them.
-var agentNames = map[string]string{"claude": "Claude Code", "demo": "Demo agent (scripted)", trialAgent: "Countersign test"}
+var agentNames = map[string]string{"claude": "Claude Code", "demo": "Demo agent (scripted)", TrialAgent: "Countersign test"}
 
 func agentName(agent string) string {
 	if name, ok := agentNames[agent]; ok {
@@ -135,8 +135,13 @@ func shownRuns(p pathid.Platform, cwd string, files []runFile) []string {
 // says returns the description an agent gave with its call, shortened.
 func says(args json.RawMessage) string {
 	text, _ := argument(args, "description")
-	if len(text) > maxSays {
-		return strings.ToValidUTF8(text[:maxSays], "") + " …"
+	return shortened(text, maxSays)
+}
+
+// shortened cuts a text for display at a number of bytes, and shows that it did.
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return text
+	return strings.ToValidUTF8(text[:limit], "") + " …"
 }

@@ -20,6 +20,7 @@ import (
 	"countersign/backend/config"
 	"countersign/backend/pathid"
 	"countersign/backend/policy"
+	"countersign/backend/rules"
 	"countersign/backend/sandbox"
 	"countersign/backend/state"
 	"countersign/backend/wire"
@@ -49,6 +50,8 @@ type Options struct {
 	OwnPaths []string
 	// Secret are further files and directories that no command may read.
 	Secret []string
+	// ManagedRules is the administrator's file of rules; "" is the system's own place for it.
+	ManagedRules string
 	// Passphrase unlocks or protects a file identity; it is asked for at most once.
 	Passphrase func() (state.Secret, error)
 	// Create allows a new identity to be made where there is none.
@@ -72,7 +75,7 @@ type Desk struct {
 	clock    approval.Clock
 	log      *slog.Logger
 	own      policy.Own
-	global   policy.RuleSet
+	book     *rules.Book
 
 	identity *state.Identity
 	store    *state.Store
@@ -130,7 +133,6 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 		Paths:    append([]string{o.Dirs.State, o.Dirs.Config, o.Dirs.Runtime, o.Binary, o.Init}, o.OwnPaths...),
 		Binaries: []string{"countersign", "countersign-desk", "countersign-tray", "countersign-init"},
 	}
-	d.global = FileRules(o.Dirs.File(), o.Config.Rules)
 	if d.store, err = state.Open(o.Dirs.State, state.Options{}); err != nil {
 		return nil, err
 	}
@@ -139,6 +141,11 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 			_ = d.store.Close()
 		}
 	}()
+	if d.book, err = rules.Open(rules.Options{
+		Store: d.store, Clock: o.Clock, FS: d.fsys, Platform: d.platform, Global: FileRules(o.Dirs.File(), o.Config.Rules), Managed: o.ManagedRules,
+	}); err != nil {
+		return nil, fmt.Errorf("read the kept rules: %w", err)
+	}
 	identity := state.IdentityOptions{Store: o.Config.Identity.Store, Dir: o.Dirs.State, Passphrase: o.Passphrase, Create: o.Create}
 	if o.ThrowAway {
 		identity.WorkFactor = throwAwayFactor

@@ -119,13 +119,16 @@ func (f *fixture) open() {
 	}
 	f.desk, err = desk.Open(context.Background(), desk.Options{
 		Dirs: dirs, Config: conf, OwnerHome: "/home/owner", Binary: "/opt/countersign/countersign", Init: init,
-		Agents: testAgents{}, Create: true, ThrowAway: true, Clock: f.clock,
+		Agents: testAgents{}, ManagedRules: f.managed(), Create: true, ThrowAway: true, Clock: f.clock,
 		Passphrase: func() (desk.Secret, error) { return desk.NewSecret(passphrase), nil },
 	})
 	if err != nil {
 		f.t.Fatal(err)
 	}
 }
+
+// managed is this desk's file of an administrator's rules.
+func (f *fixture) managed() string { return filepath.Join(f.home, "managed.toml") }
 
 func (f *fixture) close() {
 	if f.desk == nil {

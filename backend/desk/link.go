@@ -16,12 +16,13 @@ const (
 	linkPrefix = "countersign://"
 	maxLink    = 512 // bytes of a link
 	maxLinkID  = 128 // bytes of the id in it
+	fullID     = 36  // bytes of an id of ours; a shorter one is the end of one
 	maxLogged  = 120 // bytes of a malformed link that are logged
 )
 
-// parseLink reads a link. It comes from a browser or a mail, so it is a few words of a small alphabet or it is nothing:
+// ParseLink reads a link; what is none is wire.LinkUnknown. It comes from a browser or a mail, so it is a few words of a small alphabet or it is nothing:
 // no case is folded, nothing is decoded, and nothing may follow.
-func parseLink(url string) wire.Link {
+func ParseLink(url string) wire.Link {
 	unknown := wire.Link{Kind: wire.LinkUnknown}
 	if url == "" {
 		return wire.Link{Kind: wire.LinkNone}
@@ -49,7 +50,7 @@ func parseLink(url string) wire.Link {
 // openLink tells every screen what a link names. It only navigates: it answers, changes and grants nothing, so anybody
 // but an agent may send one.
 func (d *Desk) openLink(_ context.Context, _ *exchange, in wire.OpenLink) (wire.LinkOpened, error) {
-	link, err := d.lookUp(parseLink(in.URL))
+	link, err := d.lookUp(ParseLink(in.URL))
 	if err != nil {
 		return wire.LinkOpened{}, err
 	}
@@ -60,9 +61,62 @@ func (d *Desk) openLink(_ context.Context, _ *exchange, in wire.OpenLink) (wire.
 	return wire.LinkOpened{Link: link, Window: d.window.isPresent()}, nil
 }
 
+// minIDEnd is the shortest end of an id that names something.
+const minIDEnd = 4
+
+// NamedBy returns what an id, or the end of one, names: people copy the ends that lists print. Only one thing is a
+// finding; of is a thing's id.
+func NamedBy[T any](list []T, id string, of func(T) string) []T {
+	var found []T
+	for _, one := range list {
+		if id != "" && of(one) == id || len(id) >= minIDEnd && strings.HasSuffix(of(one), id) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// whole completes the end of an id where it names one thing of those that lists show: approvals that wait, sessions,
+// receipts.
+func (d *Desk) whole(link wire.Link) (wire.Link, error) {
+	var ids []string
+	switch link.Kind {
+	case wire.LinkApproval:
+		open, err := d.calls.Pending()
+		if err != nil {
+			return link, err
+		}
+		for _, q := range open {
+			ids = append(ids, q.ID)
+		}
+	case wire.LinkSession:
+		for _, s := range d.sessionsNewestFirst() {
+			ids = append(ids, s.ID)
+		}
+	case wire.LinkReceipt:
+		list, err := d.receipts.List(state.Filter{Limit: maxListed})
+		if err != nil {
+			return link, err
+		}
+		for _, e := range list {
+			ids = append(ids, e.Record.ID)
+		}
+	}
+	if found := NamedBy(ids, link.ID, func(id string) string { return id }); len(found) == 1 {
+		link.ID = found[0]
+	}
+	return link, nil
+}
+
 // lookUp makes a link to what is not here one to nothing. Projects have no record of their own: a screen shows what it
 // has of one.
 func (d *Desk) lookUp(link wire.Link) (wire.Link, error) {
+	if len(link.ID) < fullID {
+		var err error
+		if link, err = d.whole(link); err != nil {
+			return link, err
+		}
+	}
 	var err error
 	switch link.Kind {
 	case wire.LinkApproval:

@@ -42,10 +42,19 @@ func TestParseLink(t *testing.T) {
 		"another alphabet":  {"countersign://approval/\u0430", unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := parseLink(tt.url); got != tt.want {
-				t.Errorf("parseLink(%q) = %+v, want %+v", tt.url, got, tt.want)
+			if got := ParseLink(tt.url); got != tt.want {
+				t.Errorf("ParseLink(%q) = %+v, want %+v", tt.url, got, tt.want)
 			}
 		})
+	}
+}
+
+func TestNamedBy(t *testing.T) {
+	list := []string{"aa-1111-3333", "bb-2222-3333", "cc-2222-4444", "3333"}
+	for id, want := range map[string]int{"aa-1111-3333": 1, "1-3333": 1, "22-3333": 1, "3333": 3, "2-4444": 1, "333": 0, "": 0, "bb-2222": 0, "5555": 0} {
+		if found := NamedBy(list, id, func(s string) string { return s }); len(found) != want {
+			t.Errorf("%q names %q, want %d", id, found, want)
+		}
 	}
 }
 
@@ -55,7 +64,7 @@ func FuzzParseLink(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, url string) {
-		switch link := parseLink(url); link.Kind {
+		switch link := ParseLink(url); link.Kind {
 		case wire.LinkNone:
 			if url != "" {
 				t.Errorf("%q only opens the window", url)

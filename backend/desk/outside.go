@@ -10,6 +10,7 @@ import (
 	"countersign/backend/approval"
 	"countersign/backend/config"
 	"countersign/backend/policy"
+	"countersign/backend/rules"
 	"countersign/backend/sandbox"
 	"countersign/backend/state"
 	"countersign/backend/wire"
@@ -23,9 +24,7 @@ const (
 
 // FileRules are the rules of config.toml: what every decision begins with.
 func FileRules(file string, r config.Rules) policy.RuleSet {
-	return parseLists(policy.SourceGlobal, file, map[policy.List][]string{
-		policy.ListDeny: r.Deny, policy.ListAsk: r.Ask, policy.ListAllow: r.Allow,
-	})
+	return rules.FromFile(policy.SourceGlobal, file, r.Deny, r.Ask, r.Allow)
 }
 
 // Secret is a text that prints itself redacted.

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"strings"
 
 	"countersign/backend/approval"
 	"countersign/backend/capability"
@@ -50,10 +49,7 @@ func (d *Desk) subject(call string) string {
 	}
 	for _, name := range []string{"command", "file_path", "path", "url"} {
 		if text, ok := argument(c.Args, name); ok {
-			if len(text) > maxSubject {
-				return strings.ToValidUTF8(text[:maxSubject], "") + " …"
-			}
-			return text
+			return shortened(text, maxSubject)
 		}
 	}
 	return ""

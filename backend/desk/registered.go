@@ -30,7 +30,7 @@ func FrameTypes() map[string]reflect.Type {
 		wire.FrameSessionUpdated:  reflect.TypeFor[wire.Session](),
 		wire.FrameReceiptIssued:   reflect.TypeFor[wire.ReceiptIssued](),
 		wire.FramePermissionState: reflect.TypeFor[wire.PermissionState](),
-		wire.FramePermissionRules: reflect.TypeFor[wire.PermissionRules](),
+		wire.FramePermissionRules: reflect.TypeFor[wire.RulesChanged](),
 		wire.FrameDeskPaused:      reflect.TypeFor[wire.DeskPause](),
 		wire.FrameLinkOpened:      reflect.TypeFor[wire.Link](),
 		wire.FramePreferences:     reflect.TypeFor[wire.Preferences](),

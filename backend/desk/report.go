@@ -142,7 +142,7 @@ func (d *Desk) sessionEvent(_ context.Context, x *exchange, in wire.SessionEvent
 	out := wire.SessionEventResult{Session: s.ID, Paused: s.Paused != ""}
 	switch in.Event {
 	case wire.SessionStart, wire.SessionPrompt:
-		out.Context = "Countersign permission mode: " + string(s.Mode) + "."
+		out.Context = "Countersign permission mode: " + string(d.mode(s)) + "."
 	case wire.SessionEnd:
 		err = d.endSession(s.ID)
 	case wire.SessionStop:

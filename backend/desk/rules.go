@@ -2,61 +2,134 @@ package desk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
-
-	"github.com/pelletier/go-toml/v2"
+	"slices"
+	"time"
 
 	"countersign/backend/approval"
-	"countersign/backend/capability"
+	"countersign/backend/pathid"
 	"countersign/backend/policy"
+	"countersign/backend/rules"
 	"countersign/backend/wire"
 )
-
-// repositoryRules is where a repository may tighten the rules it is judged by.
-const repositoryRules = ".countersign/rules.toml"
-
-// maxRepositoryRules is the largest repository rules file that is read, in bytes.
-const maxRepositoryRules = 256 << 10
 
 // maxImported is how many rules one import takes.
 const maxImported = 1000
 
-func agentRulePrefix(agent string) string { return "agent/" + agent + "/" }
-
-func sessionRulePrefix(session string) string { return "session/" + session + "/" }
-
-// rulesFor gathers every rule that applies to a session: sources are concatenated, never overridden, and a source that
-// cannot be read makes everything ask that it could have covered.
-func (d *Desk) rulesFor(s Session) (policy.RuleSet, error) {
-	set := policy.RuleSet{Rules: append([]policy.SourcedRule(nil), d.global.Rules...), Unreadable: append([]policy.UnreadableSource(nil), d.global.Unreadable...)}
-	d.addRepositoryRules(&set, s.Project)
-	return set, d.addStoredRules(&set, agentRulePrefix(s.Agent), sessionRulePrefix(s.ID))
+// listRules lists the rules that apply to a session or a project, or to all.
+func (d *Desk) listRules(_ context.Context, _ *exchange, in wire.ListPermissionRules) (wire.PermissionRules, error) {
+	scope := rules.Scope{}
+	switch {
+	case in.Session != "":
+		s, ok := d.session(in.Session)
+		if !ok {
+			return wire.PermissionRules{}, unknownSession(in.Session)
+		}
+		scope = d.scope(s.Project, s.Agent, s.ID)
+	case in.Project != "":
+		root, err := d.project(in.Project)
+		if err != nil {
+			return wire.PermissionRules{}, err
+		}
+		scope = rules.Scope{Project: root.Path, Identity: root.Identity}
+	}
+	return d.rulesOf(scope, in.Session == "" && in.Project == "")
 }
 
-// addStoredRules adds what the store holds under the given prefixes.
-func (d *Desk) addStoredRules(set *policy.RuleSet, prefixes ...string) error {
-	return d.store.View(func(tx approval.Tx) error {
-		for _, prefix := range prefixes {
-			err := tx.Each(bucketRules, prefix, func(key string, raw json.RawMessage) error {
-				var r policy.SourcedRule
-				if err := json.Unmarshal(raw, &r); err != nil {
-					set.Unreadable = append(set.Unreadable, policy.UnreadableSource{Source: policy.SourceSession, Where: key, Err: err.Error()})
-					return nil
-				}
-				r.ID = key
-				set.Rules = append(set.Rules, r)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
+// rulesOf lists what applies to a scope. all adds what is kept for any agent, project and session.
+func (d *Desk) rulesOf(scope rules.Scope, all bool) (wire.PermissionRules, error) {
+	set, err := d.book.For(scope)
+	if err != nil {
+		return wire.PermissionRules{}, err
+	}
+	list := set.Rules
+	unreadable := set.Unreadable
+	if all {
+		kept, err := d.book.Kept()
+		if err != nil {
+			return wire.PermissionRules{}, err
 		}
-		return nil
-	})
+		list = append(slices.Clone(list), kept.Rules...)
+		unreadable = append(slices.Clone(unreadable), kept.Unreadable...)
+	}
+	if list, err = d.book.Uses(list); err != nil {
+		return wire.PermissionRules{}, err
+	}
+	out := wire.PermissionRules{Rules: list, Unreadable: unreadable, Constraints: wireConstraints(set.Constraints)}
+	for _, i := range set.Ignored {
+		out.Ignored = append(out.Ignored, wire.IgnoredRule{Source: i.Source, Where: i.Where, Text: i.Text, Why: i.Why})
+	}
+	return out, nil
+}
+
+func wireConstraints(c rules.Constraints) wire.Constraints {
+	return wire.Constraints{
+		Modes: c.Modes, ManagedAllowOnly: c.ManagedAllowOnly, SandboxRequired: c.SandboxRequired, NoSavedRules: c.NoSavedRules,
+	}
+}
+
+// newRule is the rule that a request asks for, with the directory it would count in.
+func (d *Desk) newRule(x *exchange, in wire.NewPermissionRule) (rules.NewRule, error) {
+	n := rules.NewRule{
+		List: in.List, Text: in.Rule, Source: in.Scope, Session: in.Session, Boundary: in.Boundary, By: x.authority.ID,
+		Match: in.Match, NotMatch: in.NotMatch,
+	}
+	if in.ExpiresInSeconds < 0 || in.ExpiresInSeconds > maxRuleSeconds {
+		return n, &wire.Error{Code: wire.CodeBadArgument, Args: map[string]string{"problem": "expires_in_seconds is between 0 and " + itoa(maxRuleSeconds)}}
+	}
+	if in.ExpiresInSeconds > 0 {
+		n.Expires = d.clock.Now().Add(time.Duration(in.ExpiresInSeconds) * time.Second)
+	}
+	switch in.Scope {
+	case policy.SourceSession:
+		if _, ok := d.session(in.Session); !ok {
+			return n, unknownSession(in.Session)
+		}
+	case policy.SourceProject:
+		root, err := d.project(in.Project)
+		if err != nil {
+			return n, err
+		}
+		n.Project, n.Identity = root.Path, root.Identity
+	}
+	return n, nil
+}
+
+// maxRuleSeconds is the longest time until a rule expires: ten years.
+const maxRuleSeconds = 10 * 365 * 24 * 3600
+
+// addRule keeps a rule.
+func (d *Desk) addRule(_ context.Context, x *exchange, in wire.NewPermissionRule) (wire.SavedRule, error) {
+	n, err := d.newRule(x, in)
+	if err != nil {
+		return wire.SavedRule{}, err
+	}
+	var saved policy.SourcedRule
+	if err := d.store.Update(func(tx approval.Tx) (err error) {
+		saved, err = d.book.Add(tx, n)
+		return err
+	}); err != nil {
+		return wire.SavedRule{}, err
+	}
+	d.rulesChanged()
+	return wire.SavedRule{Rule: saved}, nil
+}
+
+// previewRule says what a rule would be and which recorded calls it would decide otherwise. Nothing is kept.
+func (d *Desk) previewRule(ctx context.Context, x *exchange, in wire.NewPermissionRule) (wire.RulePreview, error) {
+	n, err := d.newRule(x, in)
+	if err != nil {
+		return wire.RulePreview{}, err
+	}
+	rule, err := d.book.Make(n, rules.Scope{Project: n.Project})
+	if err != nil {
+		return wire.RulePreview{}, err
+	}
+	checked, effects, err := d.effects(ctx, n, rule)
+	if err != nil {
+		return wire.RulePreview{}, err
+	}
+	return wire.RulePreview{Rule: rule, Checked: checked, Effects: effects}, nil
 }
 
 // importRules takes over an agent's own deny and ask rules. It only restricts, so it needs no presence.
@@ -64,109 +137,57 @@ func (d *Desk) importRules(_ context.Context, x *exchange, in wire.ImportRules) 
 	if in.Agent == "" || len(in.Agent) > maxClaimBytes || len(in.Deny)+len(in.Ask) > maxImported {
 		return wire.Empty{}, &wire.Error{Code: wire.CodeBadArgument, Args: map[string]string{"problem": "agent must be given, with at most " + itoa(maxImported) + " rules"}}
 	}
-	parsed := parseLists(policy.SourceGlobal, in.Agent, map[policy.List][]string{policy.ListDeny: in.Deny, policy.ListAsk: in.Ask})
-	if len(parsed.Unreadable) > 0 {
-		return wire.Empty{}, &wire.Error{Code: "invalid_rule", Args: map[string]string{"where": parsed.Unreadable[0].Where, "problem": parsed.Unreadable[0].Err}}
+	if err := d.store.Update(func(tx approval.Tx) error {
+		return d.book.Take(tx, in.Agent, x.authority.ID, in.Deny, in.Ask)
+	}); err != nil {
+		return wire.Empty{}, err
 	}
-	return wire.Empty{}, d.store.Update(func(tx approval.Tx) error {
-		for _, r := range parsed.Rules {
-			r.Created, r.By = d.clock.Now(), x.authority.ID
-			// The key is made from the rule, so that the same rule is kept once.
-			key := agentRulePrefix(in.Agent) + capability.Digest([]string{string(r.List), r.Rule.String()})
-			if err := tx.Put(bucketRules, key, r); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	d.rulesChanged()
+	return wire.Empty{}, nil
 }
 
-// removeRule removes one stored rule: only the owner does.
+// removeRule removes one kept rule: only the owner does.
 func (d *Desk) removeRule(_ context.Context, _ *exchange, in wire.RemovePermissionRule) (wire.Empty, error) {
-	return wire.Empty{}, d.store.Update(func(tx approval.Tx) error {
-		var r policy.SourcedRule
-		ok, err := tx.Get(bucketRules, in.ID, &r)
-		if err == nil && !ok {
-			err = &wire.Error{Code: "unknown_rule", Args: map[string]string{"rule": in.ID}}
-		}
-		if err != nil {
-			return err
-		}
-		return tx.Delete(bucketRules, in.ID)
-	})
+	if err := d.store.Update(func(tx approval.Tx) error { return d.book.Remove(tx, in.ID) }); err != nil {
+		return wire.Empty{}, err
+	}
+	d.rulesChanged()
+	return wire.Empty{}, nil
 }
 
-// parseLists turns rule texts into rules of one source. A text that does not parse is never dropped: the source it
-// stands in counts as unreadable.
-func parseLists(source policy.Source, where string, lists map[policy.List][]string) policy.RuleSet {
-	var set policy.RuleSet
-	for _, list := range []policy.List{policy.ListDeny, policy.ListAsk, policy.ListAllow} {
-		for i, text := range lists[list] {
-			rule, err := policy.ParseRule(text)
-			if err != nil {
-				set.Unreadable = append(set.Unreadable, policy.UnreadableSource{Source: source, Where: fmt.Sprintf("%s, %s[%d]", where, list, i), Err: err.Error()})
-				continue
-			}
-			set.Rules = append(set.Rules, policy.SourcedRule{Rule: rule, List: list, Source: source, Boundary: policy.BoundaryAny})
-		}
-	}
-	return set
-}
+// rulesChanged tells every screen that it must look again.
+func (d *Desk) rulesChanged() { d.frame(wire.FramePermissionRules, wire.RulesChanged{}) }
 
-// addRepositoryRules adds the deny and ask rules of the project's own file. It is the executed party's text: its allow
-// rules, and everything else in it, count for nothing here.
-func (d *Desk) addRepositoryRules(set *policy.RuleSet, project string) {
-	where := filepath.Join(project, repositoryRules)
-	unreadable := func(err error) {
-		set.Unreadable = append(set.Unreadable, policy.UnreadableSource{Source: policy.SourceRepository, Where: where, Err: err.Error()})
-	}
-	data, err := d.fsys.ReadFile(where, maxRepositoryRules)
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	if err != nil {
-		unreadable(err)
-		return
-	}
-	var file struct {
-		Deny  []string `toml:"deny"`
-		Ask   []string `toml:"ask"`
-		Allow []string `toml:"allow"` // read only so that its type is checked; ignored
-	}
-	if err := toml.Unmarshal(data, &file); err != nil {
-		unreadable(err)
-		return
-	}
-	parsed := parseLists(policy.SourceRepository, where, map[policy.List][]string{policy.ListDeny: file.Deny, policy.ListAsk: file.Ask})
-	set.Rules = append(set.Rules, parsed.Rules...)
-	set.Unreadable = append(set.Unreadable, parsed.Unreadable...)
-}
-
-// saveOffer saves the rules of an accepted offer inside the transaction of the answer. Only the session scope is kept
-// in this version; once saves nothing.
+// saveOffer saves the rules of an accepted offer inside the transaction of the answer; once saves nothing.
 func (d *Desk) saveOffer(by string) func(approval.Tx, approval.Question, approval.Offer) error {
 	return func(tx approval.Tx, q approval.Question, o approval.Offer) error {
-		switch o.Scope {
-		case approval.ScopeOnce:
+		if o.Scope == approval.ScopeOnce {
 			return nil
-		case approval.ScopeSession:
-		default:
-			return fmt.Errorf("offer %d has scope %q, which this version does not save", o.Number, o.Scope)
+		}
+		if o.Scope != approval.ScopeSession {
+			return d.bug(errors.New("an offer of scope " + string(o.Scope) + " is not saved by this version"))
 		}
 		for _, text := range o.Rules {
-			rule, err := policy.ParseRule(text)
-			if err != nil {
-				return fmt.Errorf("rule of offer %d: %w", o.Number, err)
-			}
-			key := sessionRulePrefix(q.Session) + newID()
-			saved := policy.SourcedRule{
-				Rule: rule, List: policy.ListAllow, Source: policy.SourceSession, Boundary: o.Boundary,
-				Created: d.clock.Now(), By: by, From: q.ID,
-			}
-			if err := tx.Put(bucketRules, key, saved); err != nil {
+			if _, err := d.book.Add(tx, rules.NewRule{
+				List: policy.ListAllow, Text: text, Source: policy.SourceSession, Session: q.Session, Boundary: o.Boundary, By: by, From: q.ID,
+			}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
+}
+
+// project opens the directory that a request names, as the project it belongs to.
+func (d *Desk) project(dir string) (pathid.Root, error) {
+	root, err := pathid.OpenRoot(d.fsys, dir)
+	if err != nil {
+		return pathid.Root{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": dir, "problem": err.Error()}}
+	}
+	if top, ok := pathid.RepositoryRoot(d.fsys, root.Path); ok && top != root.Path {
+		if root, err = pathid.OpenRoot(d.fsys, top); err != nil {
+			return pathid.Root{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": top, "problem": err.Error()}}
+		}
+	}
+	return root, nil
 }

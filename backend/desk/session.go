@@ -18,7 +18,6 @@ import (
 // Buckets of the store that the desk owns.
 const (
 	bucketSessions = "sessions" // session id -> Session
-	bucketRules    = "rules"    // "session/<session id>/<rule id>" -> policy.SourcedRule
 	bucketDesk     = "desk"     // keyPause -> wire.DeskPause, keyPreferences -> wire.Preferences
 )
 
@@ -49,8 +48,8 @@ type Session struct {
 	Roots        []string                 `json:"roots"`
 	RootsClaimed bool                     `json:"roots_claimed,omitempty"`
 	Project      string                   `json:"project"`
-	Identity     pathid.Identity          `json:"identity"` // of the project directory
-	Mode         policy.Mode              `json:"mode"`
+	Identity     pathid.Identity          `json:"identity"`       // of the project directory
+	Mode         policy.Mode              `json:"mode,omitempty"` // that the owner chose for this session; "" see Desk.chosenMode
 	ModeVersion  int                      `json:"mode_version"`
 	ModeOwner    string                   `json:"mode_owner,omitempty"` // principal that set it
 	Policy       capability.SandboxPolicy `json:"sandbox_policy"`
@@ -93,7 +92,7 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 	if agent == "" || len(agent) > maxClaimBytes || len(claim) > maxClaimBytes {
 		return Session{}, &wire.Error{Code: "bad_arguments", Args: map[string]string{"problem": "agent and session_claim must be given, with at most 256 bytes each"}}
 	}
-	if agent == trialAgent {
+	if agent == TrialAgent {
 		return Session{}, &wire.Error{Code: "agent_reserved", Args: map[string]string{"agent": agent}}
 	}
 	if len(c.Peer.Chain) == 0 {
@@ -135,8 +134,8 @@ func (d *Desk) sessionFor(c Caller, agent, claim, cwd string, interactive bool) 
 
 	s := Session{
 		ID: newID(), Agent: agent, Claim: claim, Root: root, Above: namesAbove(c.Peer.Chain[index+1:]), Verified: verified,
-		Mode: d.options.Config.Mode(), Policy: d.options.Config.SandboxPolicy(),
-		Interactive: interactive, Attended: interactive, Paused: paused, StartedAt: d.clock.Now(),
+		Policy:      d.options.Config.SandboxPolicy(),
+		Interactive: interactive, Attended: interactive && d.options.Config.Approval.Attended, Paused: paused, StartedAt: d.clock.Now(),
 	}
 	start, err := startDirectory(root)
 	if err != nil {
@@ -203,7 +202,7 @@ func (d *Desk) addSession(s Session) (Session, error) {
 	}
 	stored := s
 	d.sessions[s.ID] = &stored
-	d.frame(wire.FrameSessionUpdated, wireSession(s))
+	d.frame(wire.FrameSessionUpdated, d.wireSession(s))
 	return s, nil
 }
 
@@ -223,7 +222,7 @@ func (d *Desk) changeSession(id string, change func(*Session) error) (Session, e
 		return Session{}, err
 	}
 	*current = next
-	d.frame(wire.FrameSessionUpdated, wireSession(next))
+	d.frame(wire.FrameSessionUpdated, d.wireSession(next))
 	return next, nil
 }
 
@@ -304,19 +303,5 @@ func (d *Desk) endSession(id string) error {
 	if err := d.broker.Forget(id); err != nil {
 		d.log.Warn("remove private directories", "session", id, "error", err)
 	}
-	return d.store.Update(func(tx approval.Tx) error {
-		var keys []string
-		if err := tx.Each(bucketRules, sessionRulePrefix(id), func(key string, _ json.RawMessage) error {
-			keys = append(keys, key)
-			return nil
-		}); err != nil {
-			return err
-		}
-		for _, key := range keys {
-			if err := tx.Delete(bucketRules, key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return d.store.Update(func(tx approval.Tx) error { return d.book.EndSession(tx, id) })
 }

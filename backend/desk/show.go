@@ -35,10 +35,10 @@ func wireCall(c approval.Call) wire.Call {
 }
 
 // wireSession is a session as it is shown.
-func wireSession(s Session) wire.Session {
+func (d *Desk) wireSession(s Session) wire.Session {
 	return wire.Session{
 		ID: s.ID, Agent: s.Agent, Claim: s.Claim, Root: s.Root, Verified: s.Verified, Roots: s.Roots, Project: s.Project,
-		Mode: s.Mode, ModeVersion: s.ModeVersion, Sandbox: string(s.Policy), Interactive: s.Interactive, Attended: s.Attended,
+		Mode: d.mode(s), ModeVersion: s.ModeVersion, Sandbox: string(s.Policy), Interactive: s.Interactive, Attended: s.Attended,
 		Paused: s.Paused, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
 	}
 }

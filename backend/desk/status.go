@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"countersign/backend/policy"
+	"countersign/backend/rules"
 	"countersign/backend/sandbox"
 	"countersign/backend/wire"
 )
@@ -40,7 +41,11 @@ func (d *Desk) statusOf(ctx context.Context, x *exchange, _ wire.Empty) (wire.St
 			out.Problems = append(out.Problems, wire.Problem{Code: "sandbox_unavailable", Args: map[string]string{"protection": p.Name, "detail": p.Detail, "hint": p.Fix}})
 		}
 	}
-	for _, u := range d.global.Unreadable {
+	everywhere, err := d.book.For(rules.Scope{})
+	if err != nil {
+		return wire.Status{}, err
+	}
+	for _, u := range everywhere.Unreadable {
 		out.Problems = append(out.Problems, wire.Problem{Code: "source_unreadable", Args: map[string]string{"where": u.Where, "problem": u.Err}})
 	}
 	return out, nil

@@ -17,8 +17,8 @@ import (
 	"countersign/backend/wire"
 )
 
-// trialAgent is the agent that a call of the desk's own is said to come from. No process may claim it.
-const trialAgent = "test"
+// TrialAgent is the agent that a call of the desk's own is said to come from. No process may claim it.
+const TrialAgent = "test"
 
 // What a test request is.
 const (
@@ -65,7 +65,7 @@ func (d *Desk) testRequest(ctx context.Context, _ *exchange, _ wire.TestRequest)
 	// The call is the desk's: it does not end with whoever asked for it.
 	x := d.trialExchange()
 	status, err := d.admitTo(ctx, x, s, wire.AdmitCall{
-		Agent: trialAgent, ToolCall: s.ID, Tool: policy.ToolBash, Args: args, Cwd: s.Project, Interactive: true,
+		Agent: TrialAgent, ToolCall: s.ID, Tool: policy.ToolBash, Args: args, Cwd: s.Project, Interactive: true,
 		ExpiresInSeconds: trialSeconds, Runs: wire.RunsDesk,
 	})
 	if err != nil || !(status.Waiting() || status.Allowed()) {
@@ -106,7 +106,7 @@ func (d *Desk) openTrial() (Session, error) {
 	}
 	exe, _ := os.Executable() // for display
 	s := Session{
-		ID: newID(), Agent: trialAgent, Own: true, Verified: true, Root: wire.Process{PID: os.Getpid(), Exe: exe},
+		ID: newID(), Agent: TrialAgent, Own: true, Verified: true, Root: wire.Process{PID: os.Getpid(), Exe: exe},
 		Mode: policy.ModeAsk, Policy: d.options.Config.SandboxPolicy(), Interactive: true, Attended: true, StartedAt: d.clock.Now(),
 	}
 	s.Claim = s.ID

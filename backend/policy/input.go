@@ -123,6 +123,14 @@ type SourcedRule struct {
 	By       string    `json:"by,omitempty"`   // principal id
 	From     string    `json:"from,omitempty"` // question id of the card it was made from
 
+	Expires  time.Time `json:"expires,omitzero"`    // wall clock; zero never. Whoever makes the rule set leaves expired ones out
+	Match    []string  `json:"match,omitempty"`     // calls that it must match (CheckExamples)
+	NotMatch []string  `json:"not_match,omitempty"` // calls that it must not
+
+	// Uses and LastMatch say how often it decided; they are filled in for listings.
+	Uses      int       `json:"uses,omitempty"`
+	LastMatch time.Time `json:"last_match,omitzero"`
+
 	// Trusted is set for the rules of a repository file that the owner trusted in that root by its exact digest. Allow
 	// rules of SourceRepository without it are ignored.
 	Trusted bool `json:"trusted,omitempty"`
@@ -131,9 +139,9 @@ type SourcedRule struct {
 // UnreadableSource is a source of rules that could not be read or parsed as a whole: everything it could have
 // covered asks until it is mended.
 type UnreadableSource struct {
-	Source Source
-	Where  string // file and line
-	Err    string
+	Source Source `json:"source"`
+	Where  string `json:"where"` // file and entry, or the id of a kept rule
+	Err    string `json:"err"`
 }
 
 // RuleSet is all rules that apply to one decision.

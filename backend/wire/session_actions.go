@@ -86,31 +86,19 @@ type PermissionState struct {
 	Owner   string      `json:"owner,omitempty"` // principal that set it, "" for the configured mode
 }
 
-// ListPermissionRules lists the rules that apply to a session, or with an empty session those that apply to all.
-type ListPermissionRules struct {
-	Session string `json:"session,omitempty"`
-}
-
-// PermissionRules is every rule that applies, with where it is kept.
-type PermissionRules struct {
-	Rules      []policy.SourcedRule      `json:"rules"`
-	Unreadable []policy.UnreadableSource `json:"unreadable,omitempty"` // what these could have covered asks
-}
-
 // ResumeSession lifts the pause of a session.
 type ResumeSession struct {
 	Session string `json:"session"`
 }
 
-// ImportRules takes over an agent's own deny and ask rules. They only restrict, and only that agent's sessions; equal
-// ones are kept once.
-type ImportRules struct {
-	Agent string   `json:"agent"`
-	Deny  []string `json:"deny,omitempty"`
-	Ask   []string `json:"ask,omitempty"`
+// SetAttended says whether a session's own questions may wait for the owner.
+type SetAttended struct {
+	Session  string `json:"session"`
+	Attended bool   `json:"attended"`
 }
 
-// RemovePermissionRule removes one saved rule by its id.
-type RemovePermissionRule struct {
-	ID string `json:"id"`
+// ChangeRoot adds a directory to the roots of a session, or takes one that was added away.
+type ChangeRoot struct {
+	Session   string `json:"session"`
+	Directory string `json:"directory"` // absolute
 }

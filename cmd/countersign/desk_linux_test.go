@@ -16,7 +16,7 @@ import (
 
 func TestOpenStartsTheDesk(t *testing.T) {
 	bin, home, display := deskDir(t), deskHome(t, false), fakeDisplay(t)
-	const link = "countersign://approval/3f9a1c20"
+	const link = "countersign://project/work"
 	if out, err := typedCommand(bin, home, display, "open", link).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("open: %v\n%s", err, out)
 	}
@@ -33,6 +33,30 @@ func TestOpenStartsTheDesk(t *testing.T) {
 	}
 	if second := started(t, home); second.PID != first.PID {
 		t.Errorf("another desk was started beside the first")
+	}
+}
+
+// The end of an id that pending prints opens its approval in the window. Once it opened nothing, and nothing was said.
+func TestOpenTakesWhatPendingPrints(t *testing.T) {
+	bin, home := deskDir(t), deskHome(t, false)
+	c := &testCore{bin: bin, home: home}
+	unknown := typedCommand(bin, home, fakeDisplay(t), "open", "countersign://approval/3f9a1c20")
+	// The desk is started for a link to nothing too: only a desk that runs knows what is there.
+	if out, err := unknown.CombinedOutput(); err == nil || !strings.Contains(string(out), `no approval "3f9a1c20" is here`) {
+		t.Errorf("open: %v\n%s", err, out)
+	}
+	started(t, home)
+	a := newFakeAgent(t, c)
+	event := a.event("touch wanted")
+	go func() { _, _ = a.hook(event) }()
+	q := c.asked(t, "touch wanted")
+	printed, err := c.command("pending").Output()
+	line := "countersign open countersign://approval/" + shortID(q.ID)
+	if err != nil || !strings.Contains(string(printed), line+"\n") {
+		t.Fatalf("pending: %v\n%s", err, printed)
+	}
+	if out, err := c.command("open", strings.TrimPrefix(line, "countersign open ")).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%s: %v\n%s", line, err, out)
 	}
 }
 

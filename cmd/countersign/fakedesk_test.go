@@ -28,8 +28,9 @@ const fakeDeskName = "countersign-desk"
 
 // Files beside the program that change what the fake desk does.
 const (
-	dieFile  = "die"  // it dies at once
-	idleFile = "idle" // its person answers nothing
+	dieFile   = "die"   // it dies at once
+	idleFile  = "idle"  // its person answers nothing
+	trialFile = "trial" // its person sends a test request, and answers nothing
 )
 
 // deskStart is what the fake desk was started with; it writes it into its home.
@@ -116,6 +117,13 @@ func serveFakeDesk(home string, demo bool) error {
 		return err
 	}
 	running.Desk.SetWindow(true, true)
+	if self, err := os.Executable(); err == nil && exists(filepath.Join(filepath.Dir(self), trialFile)) {
+		var ref wire.CallRef
+		if err := ownerDoes(running.Desk)(ctx, newCommandID(), wire.ActionTestRequest, wire.TestRequest{}, &ref); err != nil {
+			_ = running.Close()
+			return err
+		}
+	}
 	ended := make(chan error, 1)
 	if demo {
 		go func() {
@@ -137,14 +145,9 @@ func serveFakeDesk(home string, demo bool) error {
 	return running.Close()
 }
 
-// allowTwo allows the two questions of the demo, waits until the agent is through, and quits.
-func allowTwo(ctx context.Context, d *desk.Desk) error {
-	sub, err := d.Subscribe(d.Owner(), "", 0)
-	if err != nil {
-		return err
-	}
-	defer sub.Cancel()
-	do := func(ctx context.Context, command, action string, in, out any) error {
+// ownerDoes is how the window does something.
+func ownerDoes(d *desk.Desk) doer {
+	return func(ctx context.Context, command, action string, in, out any) error {
 		args, err := json.Marshal(in)
 		if err != nil {
 			return err
@@ -155,6 +158,16 @@ func allowTwo(ctx context.Context, d *desk.Desk) error {
 		}
 		return json.Unmarshal(reply.Result, out)
 	}
+}
+
+// allowTwo allows the two questions of the demo, waits until the agent is through, and quits.
+func allowTwo(ctx context.Context, d *desk.Desk) error {
+	sub, err := d.Subscribe(d.Owner(), "", 0)
+	if err != nil {
+		return err
+	}
+	defer sub.Cancel()
+	do := ownerDoes(d)
 	last, asked := "", 0
 	for {
 		select {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"countersign/backend/core"
+	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
@@ -52,11 +53,18 @@ func (c *pendingCmd) Run(s *streams) error {
 			_, err := fmt.Fprintln(s.Out, "Nothing is waiting.")
 			return err
 		}
+		var st wire.Status
+		if err := client.Do(ctx, wire.ActionStatus, wire.Empty{}, &st); err != nil {
+			return err
+		}
 		for i, q := range list.Questions {
 			if i > 0 {
 				fmt.Fprintln(s.Out)
 			}
 			printWaiting(s.Out, q, time.Now())
+			if st.Window {
+				fmt.Fprintf(s.Out, "    %-10s countersign open %s%s/%s\n", "window", linkPrefix, wire.LinkApproval, shortID(q.ID))
+			}
 		}
 		if list.More > 0 {
 			fmt.Fprintf(s.Out, "\n%d more wait; they are shown once these are answered.\n", list.More)
@@ -236,17 +244,9 @@ func findQuestion(ctx context.Context, client *wire.Client, id string) (wire.Que
 	return q, err
 }
 
-// minSuffix is the shortest end of an id that names something.
-const minSuffix = 4
-
 // findByID finds what id, or a unique end of one, names.
 func findByID[T any](list []T, id string, of func(T) string, what, where string) (T, error) {
-	var found []T
-	for _, item := range list {
-		if id != "" && of(item) == id || len(id) >= minSuffix && strings.HasSuffix(of(item), id) {
-			found = append(found, item)
-		}
-	}
+	found := desk.NamedBy(list, id, of)
 	var none T
 	switch len(found) {
 	case 1:
@@ -301,7 +301,7 @@ func (c *watchCmd) Run(s *streams) error {
 			return nil
 		case frame, ok := <-client.Frames():
 			if !ok {
-				return fmt.Errorf("the core went away. What waits is kept; start it again with: countersign serve")
+				return fmt.Errorf("the core went away. What agents wait for is kept; start it again with: countersign serve")
 			}
 			if frame.Epoch == list.Epoch && frame.Seq <= list.Seq {
 				continue

@@ -24,7 +24,7 @@ type commandLine struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Serve      serveCmd      `cmd:"" help:"Run the core: it decides, asks you and keeps the record.\n\nExample: countersign serve"`
-	Stop       stopCmd       `cmd:"" help:"Stop the running core. What waits is kept.\n\nExample: countersign stop"`
+	Stop       stopCmd       `cmd:"" help:"Stop the running core. What agents wait for is kept.\n\nExample: countersign stop"`
 	Demo       demoCmd       `cmd:"" help:"Watch a scripted agent be asked, answered, boxed and recorded.\n\nExample: countersign demo"`
 	Open       openCmd       `cmd:"" help:"Open the desk's window, on what a link names.\n\nExample: countersign open countersign://approval/019af3c2-7b1e-7cc3-9d52-6a0e4b8f1d27"`
 	Explain    explainCmd    `cmd:"" help:"Say what would be decided about a call, and why. Needs no core.\n\nExample: countersign explain -- git status"`

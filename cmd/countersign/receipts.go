@@ -84,20 +84,8 @@ type receiptsShowCmd struct {
 
 func (c *receiptsShowCmd) Run(s *streams) error {
 	return withCore(func(ctx context.Context, client *wire.Client) error {
-		id := c.ID
-		if len(id) < fullID {
-			var list wire.Receipts
-			if err := client.Do(ctx, wire.ActionListReceipts, wire.ListReceipts{}, &list); err != nil {
-				return err
-			}
-			r, err := findByID(list.Receipts, id, func(r wire.Receipt) string { return r.Record.ID }, "receipt", "countersign receipts list")
-			if err != nil {
-				return err
-			}
-			id = r.Record.ID
-		}
-		var r wire.Receipt
-		if err := client.Do(ctx, wire.ActionGetReceipt, wire.GetReceipt{ID: id}, &r); err != nil {
+		r, err := findReceipt(ctx, client, c.ID)
+		if err != nil {
 			return err
 		}
 		if !c.JSON {
@@ -109,6 +97,23 @@ func (c *receiptsShowCmd) Run(s *streams) error {
 		}
 		return printJSON(s.Out, r)
 	})
+}
+
+// findReceipt finds the record an id, or the end of one that is in the list, means.
+func findReceipt(ctx context.Context, client *wire.Client, id string) (r wire.Receipt, err error) {
+	if len(id) < fullID {
+		var list wire.Receipts
+		if err := client.Do(ctx, wire.ActionListReceipts, wire.ListReceipts{}, &list); err != nil {
+			return r, err
+		}
+		r, err = findByID(list.Receipts, id, func(r wire.Receipt) string { return r.Record.ID }, "receipt", "countersign receipts list")
+		if err != nil {
+			return r, err
+		}
+		id = r.Record.ID
+	}
+	err = client.Do(ctx, wire.ActionGetReceipt, wire.GetReceipt{ID: id}, &r)
+	return r, err
 }
 
 // fullID is the length of a UUID in text.

@@ -88,14 +88,19 @@ func (c *modeCmd) Run(s *streams) error {
 // withSession finds the session an id means and runs fn with it.
 func withSession(id string, fn func(context.Context, *wire.Client, wire.Session) error) error {
 	return withCore(func(ctx context.Context, client *wire.Client) error {
-		var list wire.Sessions
-		if err := client.Do(ctx, wire.ActionListSessions, wire.ListSessions{}, &list); err != nil {
-			return err
-		}
-		x, err := findByID(list.Sessions, id, func(x wire.Session) string { return x.ID }, "session", "countersign sessions")
+		x, err := findSession(ctx, client, id, false)
 		if err != nil {
 			return err
 		}
 		return fn(ctx, client, x)
 	})
+}
+
+// findSession finds the session an id, or the end of one, means; ended ones only when they are wanted.
+func findSession(ctx context.Context, client *wire.Client, id string, ended bool) (wire.Session, error) {
+	var list wire.Sessions
+	if err := client.Do(ctx, wire.ActionListSessions, wire.ListSessions{Ended: ended}, &list); err != nil {
+		return wire.Session{}, err
+	}
+	return findByID(list.Sessions, id, func(x wire.Session) string { return x.ID }, "session", "countersign sessions")
 }

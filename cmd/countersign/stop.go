@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"countersign/backend/config"
 	"countersign/backend/core"
+	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
@@ -18,6 +20,7 @@ func (stopCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	trial := trialWaits()
 	pid, err := core.Stop(context.Background(), dirs)
 	if errors.Is(err, wire.ErrNoCore) {
 		_, err := fmt.Fprintln(s.Out, "No core is running.")
@@ -27,12 +30,29 @@ func (stopCmd) Run(s *streams) error {
 		return err
 	}
 	fmt.Fprintf(s.Out, "Stopped (process %d).", pid)
+	if trial {
+		fmt.Fprint(s.Out, " The test request that waited has ended with it, unanswered.")
+	}
 	// A configuration that cannot be read starts nothing.
 	if conf, err := config.Load(dirs.File()); err == nil {
-		fmt.Fprintf(s.Out, " What waits is kept; %s.", afterStop(conf))
+		fmt.Fprintf(s.Out, " What agents wait for is kept; %s.", afterStop(conf))
 	}
 	_, err = fmt.Fprintln(s.Out)
 	return err
+}
+
+// trialWaits reports whether a test request of the desk waits for its answer. It is the core's own, so unlike an agent's
+// call it does not outlive the core.
+func trialWaits() (waits bool) {
+	err := withCore(func(ctx context.Context, client *wire.Client) error {
+		var list wire.Questions
+		if err := client.Do(ctx, wire.ActionListQuestions, wire.ListQuestions{Brief: true}, &list); err != nil {
+			return err
+		}
+		waits = slices.ContainsFunc(list.Questions, func(q wire.Question) bool { return q.Agent == desk.TrialAgent })
+		return nil
+	})
+	return err == nil && waits // a core that cannot be asked can still be stopped
 }
 
 // runningCore returns the process id of the core that runs for this desk, 0 when none says.

@@ -163,8 +163,20 @@ export interface Card {
   says?: string;
 }
 
+export interface ChangeRoot {
+  session: string;
+  directory: string;
+}
+
 export interface Changes {
   files: FileChange[] | null;
+}
+
+export interface Constraints {
+  modes?: Mode[];
+  managed_allow_only?: boolean;
+  sandbox_required?: boolean;
+  no_saved_rules?: boolean;
 }
 
 export interface Denial {
@@ -252,6 +264,10 @@ export interface GetPermissionState {
   session: string;
 }
 
+export interface GetProject {
+  project: string;
+}
+
 export interface GetQuestion {
   id: string;
 }
@@ -264,6 +280,13 @@ export interface Identity {
   device: number;
   high?: number;
   inode: number;
+}
+
+export interface IgnoredRule {
+  source: Source;
+  where: string;
+  text: string;
+  why: string;
 }
 
 export interface ImportRules {
@@ -307,6 +330,7 @@ export interface ListCalls {
 
 export interface ListPermissionRules {
   session?: string;
+  project?: string;
 }
 
 export interface ListQuestions {
@@ -327,6 +351,18 @@ export interface ListSessions {
 export type Mode = string;
 
 export type Network = string;
+
+export interface NewPermissionRule {
+  list: List;
+  rule: string;
+  scope: Source;
+  project?: string;
+  session?: string;
+  boundary?: PolicyBoundary;
+  expires_in_seconds?: number;
+  match?: string[];
+  not_match?: string[];
+}
 
 export interface Offer {
   number: number;
@@ -387,6 +423,8 @@ export interface PermissionResult {
 export interface PermissionRules {
   rules: SourcedRule[] | null;
   unreadable?: UnreadableSource[];
+  ignored?: IgnoredRule[];
+  constraints: Constraints;
 }
 
 export interface PermissionState {
@@ -426,6 +464,14 @@ export interface Process {
 }
 
 export type ProcessClass = string;
+
+export interface Project {
+  path: string;
+  mode?: Mode;
+  boxed_reads: string;
+  moved?: boolean;
+  file: RepositoryRules;
+}
 
 export interface Protection {
   name: string;
@@ -576,6 +622,14 @@ export interface ReportResult {
   message?: string;
 }
 
+export interface RepositoryRules {
+  path: string;
+  digest?: string;
+  content?: string;
+  trusted?: boolean;
+  problem?: string;
+}
+
 export interface Request {
   action: string;
   command_id: string;
@@ -605,6 +659,23 @@ export interface Root {
 
 export type Rule = string;
 
+export interface RuleEffect {
+  call: string;
+  agent: string;
+  tool: string;
+  text: string;
+  before: Outcome;
+  after: Outcome;
+}
+
+export interface RulePreview {
+  rule: SourcedRule;
+  checked: number;
+  effects?: RuleEffect[];
+}
+
+export type RulesChanged = Record<string, never>;
+
 export interface RunResult {
   exit?: number;
   signal?: string;
@@ -616,6 +687,10 @@ export interface RunResult {
 }
 
 export type SandboxPolicy = string;
+
+export interface SavedRule {
+  rule: SourcedRule;
+}
 
 export interface Session {
   id: string;
@@ -656,10 +731,21 @@ export interface Sessions {
   seq: number;
 }
 
+export interface SetAttended {
+  session: string;
+  attended: boolean;
+}
+
 export interface SetPermissionMode {
   session: string;
   mode: Mode;
   expected_version: number;
+}
+
+export interface SetProject {
+  project: string;
+  mode?: Mode;
+  boxed_reads?: string;
 }
 
 export interface ShownResult {
@@ -683,6 +769,11 @@ export interface SourcedRule {
   created?: string;
   by?: string;
   from?: string;
+  expires?: string;
+  match?: string[];
+  not_match?: string[];
+  uses?: number;
+  last_match?: string;
   trusted?: boolean;
 }
 
@@ -727,6 +818,11 @@ export interface TraceLine {
   detail?: string;
 }
 
+export interface TrustRepository {
+  project: string;
+  digest: string;
+}
+
 export interface UnlockTerminal {
   passphrase: string;
 }
@@ -736,9 +832,9 @@ export interface Unlocked {
 }
 
 export interface UnreadableSource {
-  Source: Source;
-  Where: string;
-  Err: string;
+  source: Source;
+  where: string;
+  err: string;
 }
 
 export interface Verdict {
@@ -783,6 +879,8 @@ export interface WriteRecord {
 }
 
 export interface Actions {
+  add_permission_rule: [NewPermissionRule, SavedRule];
+  add_root: [ChangeRoot, Session];
   admit_call: [AdmitCall, CallStatus];
   app_hide: [Empty, Empty];
   app_quit: [Empty, Empty];
@@ -798,6 +896,7 @@ export interface Actions {
   get_changes: [GetChanges, Changes];
   get_permission_state: [GetPermissionState, PermissionState];
   get_preferences: [Empty, Preferences];
+  get_project: [GetProject, Project];
   get_question: [GetQuestion, Question];
   get_receipt: [GetReceipt, Receipt];
   import_rules: [ImportRules, Empty];
@@ -812,21 +911,26 @@ export interface Actions {
   perform_call: [PerformCall, PerformResult];
   permission_call: [PermissionCall, PermissionResult];
   ping: [Empty, Pong];
+  preview_permission_rule: [NewPermissionRule, RulePreview];
   question_reject: [QuestionReject, AnswerResult];
   question_reply: [QuestionReply, AnswerResult];
   question_shown: [QuestionShown, ShownResult];
   redeem_call: [RedeemCall, RunResult];
   remove_permission_rule: [RemovePermissionRule, Empty];
+  remove_root: [ChangeRoot, Session];
   report_call: [ReportCall, ReportResult];
   resize_call: [ResizeCall, Empty];
   resume_session: [ResumeSession, Empty];
   session_event: [SessionEvent, SessionEventResult];
+  set_attended: [SetAttended, Session];
   set_permission_mode: [SetPermissionMode, PermissionState];
   set_preferences: [Preferences, Preferences];
+  set_project: [SetProject, Project];
   signal_call: [SignalCall, Empty];
   status: [Empty, Status];
   subscribe: [Subscribe, Subscribed];
   test_request: [TestRequest, CallRef];
+  trust_repository: [TrustRepository, Project];
   unlock_terminal: [UnlockTerminal, Unlocked];
   verify_receipts: [Empty, Verification];
 }
@@ -836,7 +940,7 @@ export interface Frames {
   "desk.paused": DeskPause;
   "link.opened": Link;
   "permission.state": PermissionState;
-  "permission_rules": PermissionRules;
+  "permission_rules": RulesChanged;
   "preferences": Preferences;
   "question.asked": Question;
   "question.closed": Question;
@@ -846,6 +950,8 @@ export interface Frames {
 }
 
 export const actionsIdempotent: Readonly<Record<keyof Actions, boolean>> = {
+  add_permission_rule: true,
+  add_root: true,
   admit_call: true,
   app_hide: true,
   app_quit: true,
@@ -861,6 +967,7 @@ export const actionsIdempotent: Readonly<Record<keyof Actions, boolean>> = {
   get_changes: true,
   get_permission_state: true,
   get_preferences: true,
+  get_project: true,
   get_question: true,
   get_receipt: true,
   import_rules: true,
@@ -875,21 +982,26 @@ export const actionsIdempotent: Readonly<Record<keyof Actions, boolean>> = {
   perform_call: false,
   permission_call: true,
   ping: true,
+  preview_permission_rule: true,
   question_reject: true,
   question_reply: true,
   question_shown: true,
   redeem_call: false,
   remove_permission_rule: true,
+  remove_root: true,
   report_call: true,
   resize_call: true,
   resume_session: true,
   session_event: true,
+  set_attended: true,
   set_permission_mode: true,
   set_preferences: true,
+  set_project: true,
   signal_call: false,
   status: true,
   subscribe: true,
   test_request: true,
+  trust_repository: true,
   unlock_terminal: false,
   verify_receipts: true,
 };
