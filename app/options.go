@@ -37,7 +37,7 @@ func (s *shell) windowOptions(pages fs.FS, icon []byte) *options.App {
 		AssetServer: &assetserver.Options{Handler: servePages(pages, s.log)},
 		Bind:        []any{s.host.Page()},
 		OnStartup: func(ctx context.Context) {
-			s.guarded("startup", func() { s.startup(libraryWindow{ctx}, notices(ctx)) })
+			s.guarded("startup", func() { s.startup(&libraryWindow{ctx: ctx}, notices(ctx)) })
 		},
 		OnDomReady:         func(context.Context) { s.guarded("page ready", s.pageReady) },
 		OnBeforeClose:      func(context.Context) bool { return s.beforeClose() },

@@ -1,36 +1,58 @@
 package app
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPageWatch: after the death of WebKit's process the window stayed blank, and the desk went on behind it unnoticed.
+// TestPageWatch: after the death of WebKit's process the window stayed blank, and the desk went on behind it
+// unnoticed. It was noticed by looking every two seconds, which kept an idle desk from resting: between its start
+// and its end nothing looks.
 func TestPageWatch(t *testing.T) {
+	gone := func(n int) []int { return make([]int, n) }
 	for _, tt := range []struct {
 		name  string
 		finds []int
-		want  []bool
+		waits []int
+		lost  bool
 	}{
-		{"never found", []int{0, 0, 0}, []bool{false, false, false}},
-		{"there", []int{7, 7, 7}, []bool{false, false, false}},
-		{"gone", []int{0, 7, 0, 0}, []bool{false, false, false, true}},
-		{"replaced", []int{7, 0, 8, 0, 0}, []bool{false, false, false, false, true}},
+		{"never found", gone(pageStartLooks), nil, false},
+		{"comes late, and is gone", slices.Concat(gone(3), []int{7}, gone(pageAgainLooks)), []int{7}, true},
+		{"replaced, and then gone", slices.Concat([]int{7}, gone(2), []int{8}, gone(pageAgainLooks)), []int{7, 8}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			i := 0
-			watch := pageWatch{find: func(int) int { i++; return tt.finds[i-1] }}
-			var got []bool
-			for range tt.finds {
-				got = append(got, watch.lost())
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				var looks int
+				var waits []int
+				watch := pageWatch{
+					find: func() int { looks++; return tt.finds[looks-1] },
+					wait: func(_ context.Context, pid int) { waits = append(waits, pid) },
+				}
+				if lost := watch.lost(t.Context()); lost != tt.lost {
+					t.Errorf("lost: %t", lost)
+				}
+				if diff := cmp.Diff(tt.waits, waits); diff != "" || looks != len(tt.finds) {
+					t.Errorf("%d looks of %d; waited for (-want +got):\n%s", looks, len(tt.finds), diff)
+				}
+			})
 		})
 	}
+	t.Run("the end of the app", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			looks := 0
+			watch := pageWatch{find: func() int { looks++; return 7 }, wait: func(ctx context.Context, _ int) { <-ctx.Done() }}
+			time.AfterFunc(24*time.Hour, stop)
+			if watch.lost(ctx) || looks != 1 {
+				t.Errorf("lost, or looked %d times in a day", looks)
+			}
+		})
+	})
 }
 
 func TestPageLost(t *testing.T) {

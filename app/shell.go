@@ -21,12 +21,6 @@ import (
 	"countersign/backend/wire"
 )
 
-// lookInterval is how often it is looked whether the window was minimised; nobody tells.
-const lookInterval = 2 * time.Second
-
-// firstLooks is how often it is looked at the beginning: a page's process that dies before it was ever seen is not missed.
-const firstLooks = 200 * time.Millisecond
-
 // endWait is how long the end waits for the app's own goroutines: one may be inside a call of the desktop.
 const endWait = 3 * time.Second
 
@@ -149,16 +143,18 @@ func (s *shell) startup(w window, n noticeBoard) {
 	s.window = w
 	hidden := s.hidden
 	s.mu.Unlock()
+	signals := catchSignals()
 	s.host.SetWindow(true, !hidden)
 	s.host.Open()
 	s.startTray()
 	s.goWhile("notifications", func() { s.startNotices(n) })
-	s.goWhile("signals", s.untilSignal)
-	s.goWhile("looking after the window", s.lookAfterWindow)
+	s.goWhile("signals", func() { s.untilSignal(signals) })
+	s.goWhile("looking after the page", s.lookAfterPage)
 }
 
-// showsWhenReady reports whether the window waits hidden for its page, so that nothing white flashes. On Linux the library
-// shows a window that is to be hidden for a moment, which is just that flash, and the background colour is enough.
+// showsWhenReady reports whether the window waits hidden for its page, so that nothing white flashes. On Linux the
+// library shows a window that is to be hidden for a moment, which is just that flash, and the background colour is
+// enough.
 func (s *shell) showsWhenReady() bool { return runtime.GOOS != "linux" && !s.flags.hidden }
 
 // pageReady is called whenever the page was loaded.
@@ -171,42 +167,27 @@ func (s *shell) pageReady() {
 	if first && !hidden && s.showsWhenReady() {
 		w.Show()
 	}
+	w.Watch(func() { s.guarded("looking after the window", s.report) })
 	s.report()
 }
 
-// untilSignal ends the app on the signals that ask for it. The library listens too, but asks beforeClose as if the owner
-// had closed the window.
-func (s *shell) untilSignal() {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
-	select {
-	case <-signals:
-		s.quit()
-	case <-s.ctx.Done():
-	}
+// catchSignals returns the signals that ask for the end. The library listens too, but takes them as if the owner had
+// closed the window, and writes to the terminal: it is not given them any more. A signal in the moment between the
+// two ends the program, which has nothing open yet.
+func catchSignals() chan os.Signal {
+	caught := make(chan os.Signal, 1)
+	signal.Reset(os.Interrupt, syscall.SIGTERM)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	return caught
 }
 
-// lookAfterWindow tells the core whether the window can be seen, and notices when its page is lost.
-func (s *shell) lookAfterWindow() {
-	page := pageWatch{find: findPageProcess}
-	tick := time.NewTicker(firstLooks)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.ctx.Done():
-			return
-		case now := <-tick.C:
-			if now.Sub(s.started) > lookInterval {
-				tick.Reset(lookInterval)
-			}
-			s.guarded("looking after the window", s.report)
-			s.guarded("looking after the page", func() {
-				if page.lost() {
-					s.pageLost()
-				}
-			})
-		}
+// untilSignal ends the app on such a signal.
+func (s *shell) untilSignal(caught chan os.Signal) {
+	defer signal.Stop(caught)
+	select {
+	case <-caught:
+		s.quit()
+	case <-s.ctx.Done():
 	}
 }
 

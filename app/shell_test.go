@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -17,6 +18,9 @@ import (
 	"countersign/app/notify"
 	"countersign/app/tray"
 	"countersign/backend/capability"
+	"countersign/backend/config"
+	"countersign/backend/core"
+	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
@@ -83,6 +87,38 @@ func TestClosing(t *testing.T) {
 	})
 }
 
+// TestWindowIsSeen: whether the window was minimised was looked for every two seconds, in an idle desk too. The web
+// view tells its page now, and nothing is looked for in between.
+func TestWindowIsSeen(t *testing.T) {
+	s := newStage(t, flags{}, true)
+	s.host = bridge.New(bridge.Options{
+		Start: func(context.Context, core.Options, func(*desk.Desk, config.Config) error) (bridge.Core, error) {
+			return s.core, nil
+		},
+		Emit: func(string, string) {}, Follow: func(context.Context, bridge.Core) {}, Subscribed: func() {}, Changed: func(bridge.AppStatus) {},
+		Log: s.log,
+	})
+	s.host.Open()
+	t.Cleanup(func() { s.host.Close() })
+	until(t, "the core runs", func() bool { return s.host.Core() != nil })
+	s.pageReady()
+	for _, minimised := range []bool{true, false} {
+		s.window.mu.Lock()
+		s.window.minimised = minimised
+		seen := s.window.seen
+		s.window.mu.Unlock()
+		seen()
+		if s.core.windowOpen() == minimised {
+			t.Errorf("minimised: %t, and the core was told the opposite", minimised)
+		}
+	}
+	s.hide()
+	s.window.seen()
+	if s.core.windowOpen() {
+		t.Error("a hidden window is open")
+	}
+}
+
 // TestNothingRaisesTheWindow: whatever happens in the core, only a link shows the window.
 func TestNothingRaisesTheWindow(t *testing.T) {
 	s := newStage(t, flags{}, true)
@@ -107,7 +143,7 @@ func TestTrayClicks(t *testing.T) {
 	}{
 		{tray.QuestionPrefix + "a", []string{"show", `navigate {"page":"inbox","question":"a"}`}},
 		{tray.IDOpen, []string{"show"}},
-		{tray.IDRules, []string{"show", `navigate {"page":"projects"}`}},
+		{tray.IDProjects, []string{"show", `navigate {"page":"projects"}`}},
 		{tray.IDSettings, []string{"show", `navigate {"page":"settings"}`}},
 		{tray.IDQuit, []string{"quit"}},
 		{tray.IDPauseShort, nil}, // no core runs
@@ -219,8 +255,8 @@ func TestResponded(t *testing.T) {
 	}
 }
 
-// TestInert: an agent chose the words. On Windows the library would have run "$(…)" in a notification's text through its
-// PowerShell fallback, and closed the CDATA section it stands in.
+// TestInert: an agent chose the words. On Windows the library would have run "$(…)" in a notification's text through
+// its PowerShell fallback, and closed the CDATA section it stands in.
 func TestInert(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -11,6 +11,10 @@ import (
 // show brings the window before the owner. It is called for a gesture outside of the window and for nothing else.
 func (s *shell) show() {
 	s.mu.Lock()
+	if s.quitting {
+		s.mu.Unlock()
+		return
+	}
 	s.hidden = false
 	w := s.window
 	s.mu.Unlock()
@@ -21,6 +25,10 @@ func (s *shell) show() {
 // hide hides the window, where a tray can bring it back.
 func (s *shell) hide() {
 	s.mu.Lock()
+	if s.quitting {
+		s.mu.Unlock()
+		return
+	}
 	s.hidden = true
 	w := s.window
 	s.mu.Unlock()

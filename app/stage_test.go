@@ -27,6 +27,7 @@ type fakeWindow struct {
 	done      []string
 	minimised bool
 	panics    bool
+	seen      func()
 }
 
 func (w *fakeWindow) did(what string) {
@@ -48,6 +49,12 @@ func (w *fakeWindow) Emit(name, payload string) {
 	if name == bridge.EventNavigate {
 		w.did(name + " " + payload)
 	}
+}
+
+func (w *fakeWindow) Watch(seen func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = seen
 }
 
 func (w *fakeWindow) Minimised() bool {
@@ -126,6 +133,7 @@ type fakeCore struct {
 	questions []wire.Question
 	status    wire.Status
 	asked     []wire.Request
+	open      bool // what it was told of the window
 }
 
 func (c *fakeCore) Do(_ context.Context, req wire.Request) wire.Reply {
@@ -153,7 +161,18 @@ func (c *fakeCore) Subscribe(epoch string, after uint64) (desk.Subscription, err
 	return desk.Subscription{Frames: s.Frames(), Cancel: s.Cancel}, nil
 }
 
-func (c *fakeCore) SetWindow(bool, bool)  {}
+func (c *fakeCore) SetWindow(_, open bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = open
+}
+
+func (c *fakeCore) windowOpen() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.open
+}
+
 func (c *fakeCore) Done() <-chan struct{} { return c.done }
 func (c *fakeCore) Close() error          { return nil }
 

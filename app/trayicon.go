@@ -93,7 +93,7 @@ func (s *shell) clicked(e tray.Event) {
 	switch e.ID {
 	case tray.IDOpen:
 		s.show()
-	case tray.IDRules:
+	case tray.IDProjects:
 		s.navigate(bridge.Navigate{Page: pageProjects})
 	case tray.IDSettings:
 		s.navigate(bridge.Navigate{Page: pageSettings})

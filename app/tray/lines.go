@@ -32,7 +32,7 @@ const (
 //
 //	2 waiting · Enforced
 //	three newest questions
-//	Open, Pause (a submenu) or Resume, Rules, Settings, Quit
+//	Open, Pause (a submenu) or Resume, Projects and rules, Settings, Quit
 func Lines(language string, m Model) State {
 	t := func(key string, args map[string]string) string { return i18n.T(language, "tray."+key, args) }
 	boundary := t(m.word(), nil)
@@ -52,7 +52,7 @@ func Lines(language string, m Model) State {
 		if project == "" {
 			project = i18n.T(language, "notify.no_project", nil)
 		}
-		add(slot, QuestionPrefix+q.ID, t("question", map[string]string{"agent": name(q.Agent), "tool": name(q.Tool), "project": project}), true)
+		add(slot, QuestionPrefix+q.ID, t(q.key(), map[string]string{"agent": name(q.Agent), "tool": name(q.Tool), "project": project}), true)
 	}
 	add(SlotOpen, IDOpen, t("open", nil), true)
 	if m.Paused {
@@ -63,10 +63,21 @@ func Lines(language string, m Model) State {
 		add(SlotPauseLong, IDPauseLong, t("pause_long", nil), !m.Opening)
 		add(SlotPauseForever, IDPauseForever, t("pause_forever", nil), !m.Opening)
 	}
-	add(SlotRules, IDRules, t("rules", nil), !m.Opening)
+	add(SlotProjects, IDProjects, t("projects", nil), !m.Opening)
 	add(SlotSettings, IDSettings, t("settings", nil), true)
 	add(SlotQuit, IDQuit, t("quit", nil), true)
 	return state
+}
+
+// key is that of the question's line. What most calls do is said in words, as on the card.
+func (q Question) key() string {
+	switch q.Tool {
+	case "bash":
+		return "question_command"
+	case "write", "edit", "apply_patch":
+		return "question_write"
+	}
+	return "question"
 }
 
 // word is the key of the one word beside the count.

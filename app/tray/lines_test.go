@@ -25,7 +25,7 @@ func texts(s State) (all []string) {
 }
 
 func TestLines(t *testing.T) {
-	question := Question{ID: "q1", Agent: "Claude Code", Tool: "Bash", Project: "payments-api"}
+	question := Question{ID: "q1", Agent: "Claude Code", Tool: "bash", Project: "payments-api"}
 	tests := []struct {
 		name     string
 		language string
@@ -33,24 +33,25 @@ func TestLines(t *testing.T) {
 		shape    Shape
 		want     []string
 	}{
-		{"waiting", i18n.English, Model{Waiting: 2, Boundary: BoundaryEnforced, Newest: []Question{question, {"q2", "Codex", "Write", ""}}}, ShapeWaiting, []string{
-			"(2 waiting · Enforced)", "Claude Code: Bash in payments-api -> question/q1", "Codex: Write in no project -> question/q2",
-			"Open Countersign -> open", "Pause: deny new", "For 15 minutes -> pause_15m", "For 1 hour -> pause_1h", "Until resumed -> pause_until_resumed",
-			"Rules -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+		{"waiting", i18n.English, Model{Waiting: 2, Boundary: BoundaryEnforced, Newest: []Question{question, {"q2", "Codex", "edit", ""}, {"q3", "Codex", "WebFetch", ""}}}, ShapeWaiting, []string{
+			"(2 waiting · Enforced)", "Claude Code: run a command in payments-api -> question/q1", "Codex: change a file in no project -> question/q2",
+			"Codex: WebFetch in no project -> question/q3",
+			"Open Countersign -> open", "Pause: refuse new calls", "For 15 minutes -> pause_15m", "For 1 hour -> pause_1h", "Until resumed -> pause_until_resumed",
+			"Projects and rules -> projects", "Settings -> settings", "Quit (agents will be refused) -> quit",
 		}},
 		{"paused", i18n.English, Model{Boundary: BoundaryEnforced, Paused: true}, ShapePaused, []string{
-			"(0 waiting · Paused)", "Open Countersign -> open", "Resume -> resume", "Rules -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+			"(0 waiting · Paused)", "Open Countersign -> open", "Resume -> resume", "Projects and rules -> projects", "Settings -> settings", "Quit (agents will be refused) -> quit",
 		}},
 		{"opening", i18n.English, Model{Opening: true}, ShapeIdle, []string{
-			"(0 waiting · Starting…)", "Open Countersign -> open", "(Pause: deny new)", "(For 15 minutes) -> pause_15m", "(For 1 hour) -> pause_1h",
-			"(Until resumed) -> pause_until_resumed", "(Rules) -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+			"(0 waiting · Starting…)", "Open Countersign -> open", "(Pause: refuse new calls)", "(For 15 minutes) -> pause_15m", "(For 1 hour) -> pause_1h",
+			"(Until resumed) -> pause_until_resumed", "(Projects and rules) -> projects", "Settings -> settings", "Quit (agents will be refused) -> quit",
 		}},
 		{"the zero model claims no boundary", i18n.English, Model{}, ShapeDegraded, []string{
-			"(0 waiting · Not enforced)", "Open Countersign -> open", "Pause: deny new", "For 15 minutes -> pause_15m", "For 1 hour -> pause_1h",
-			"Until resumed -> pause_until_resumed", "Rules -> rules", "Settings -> settings", "Quit (agents will be refused) -> quit",
+			"(0 waiting · Not enforced)", "Open Countersign -> open", "Pause: refuse new calls", "For 15 minutes -> pause_15m", "For 1 hour -> pause_1h",
+			"Until resumed -> pause_until_resumed", "Projects and rules -> projects", "Settings -> settings", "Quit (agents will be refused) -> quit",
 		}},
 		{"Chinese", i18n.SimplifiedChinese, Model{Waiting: 1, Boundary: BoundaryDegraded, Newest: []Question{question}, Paused: true}, ShapePaused, []string{
-			"(1 个等待中 · 已暂停)", "Claude Code：在 payments-api 中使用 Bash -> question/q1", "打开 Countersign -> open", "恢复 -> resume", "规则 -> rules",
+			"(1 个等待中 · 已暂停)", "Claude Code：在 payments-api 中运行命令 -> question/q1", "打开 Countersign -> open", "恢复 -> resume", "项目与规则 -> projects",
 			"设置 -> settings", "退出（代理将被拒绝） -> quit",
 		}},
 	}
@@ -126,7 +127,7 @@ func TestMenuIsBounded(t *testing.T) {
 // TestNothingAllows: only the known ids leave the menu, and none of them answers a question.
 func TestNothingAllows(t *testing.T) {
 	known := map[string]bool{
-		"": true, IDOpen: true, IDPauseShort: true, IDPauseLong: true, IDPauseForever: true, IDResume: true, IDRules: true, IDSettings: true, IDQuit: true,
+		"": true, IDOpen: true, IDPauseShort: true, IDPauseLong: true, IDPauseForever: true, IDResume: true, IDProjects: true, IDSettings: true, IDQuit: true,
 	}
 	for _, paused := range []bool{false, true} {
 		for _, item := range Lines(i18n.English, Model{Waiting: 1, Newest: []Question{{ID: "q1"}}, Paused: paused}).Items {

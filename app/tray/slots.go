@@ -16,7 +16,7 @@ const (
 	SlotPauseLong    Slot = "pause_long"
 	SlotPauseForever Slot = "pause_forever"
 	SlotResume       Slot = "resume"
-	SlotRules        Slot = "rules"
+	SlotProjects     Slot = "projects"
 	SlotSettings     Slot = "settings"
 	SlotQuit         Slot = "quit"
 )
@@ -40,7 +40,7 @@ var Layout = []Place{
 	{Slot: SlotPauseLong, Above: SlotPause},
 	{Slot: SlotPauseForever, Above: SlotPause},
 	{Slot: SlotResume},
-	{Slot: SlotRules},
+	{Slot: SlotProjects},
 	{Slot: SlotSettings},
 	{Slot: SlotQuit, Separated: true},
 }

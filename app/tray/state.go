@@ -39,7 +39,7 @@ const (
 	IDPauseLong     = "pause_1h"
 	IDPauseForever  = "pause_until_resumed"
 	IDResume        = "resume"
-	IDRules         = "rules"
+	IDProjects      = "projects"
 	IDSettings      = "settings"
 	IDQuit          = "quit"
 	QuestionPrefix  = "question/"

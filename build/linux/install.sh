@@ -3,14 +3,15 @@
 #
 #   install.sh               programs, menu entry, icons, and the handler of countersign: links
 #   install.sh --autostart   the same, and starts the desk in the tray at login
-#   install.sh --remove      removes what this script installed there, and nothing else
+#   install.sh --remove      removes what this script installed there, and what the window's libraries keep beside it;
+#                            never the owner's desk: its rules, settings and receipts
 #
 # PREFIX   where to (default ~/.local; no root needed)
 # DESTDIR  a packager's root, put before every path; nothing is registered for the user then
 # BIN      where the programs are (default: bin/ of this tree)
 #
-# What was installed is listed in PREFIX/share/countersign/installed, so that removing is exact: a file that is not on
-# that list is never overwritten and never removed. Running it twice is the same as once.
+# What was installed is listed in PREFIX/share/countersign/installed, so that removing is exact: beside what the libraries
+# keep, a file that is not on that list is never overwritten and never removed. Running it twice is the same as once.
 set -euo pipefail
 
 say() { printf 'install: %s\n' "$*" >&2; }
@@ -184,8 +185,36 @@ unregister() {
     rm -f "$left"
 }
 
+# What the window's libraries keep for this account under the program's name: the web view's data and cache, and the words
+# on the buttons of notifications. Nothing in them is the owner's.
+remove_kept() {
+    [ -z "$root" ] && [ -n "${HOME:-}" ] || return 0
+    rm -rf -- "${XDG_DATA_HOME:-$HOME/.local/share}/countersign-desk" "${XDG_CACHE_HOME:-$HOME/.cache}/countersign-desk"
+    rm -f -- "$config/countersign-desk/notification-categories.json"
+    rmdir -- "$config/countersign-desk" 2>/dev/null || true # it was not there, or holds what is not ours
+}
+
+# What is the owner's stays; who wants to be rid of it is told how.
+tell_what_stays() {
+    [ -z "$root" ] && [ -n "${HOME:-}" ] || return 0
+    local state=${XDG_STATE_HOME:-$HOME/.local/state}/countersign settings=$config/countersign dir
+    local -a stays=()
+    for dir in "$state" "$settings"; do [ ! -d "$dir" ] || stays+=("$dir"); done
+    [ ${#stays[@]} -gt 0 ] || return 0
+    say "your desk stays, with its rules, settings and receipts; to remove that too: rm -r --$(printf ' %q' "${stays[@]}")"
+    say "its key stays in your keyring, if it is kept there: the desktop's keyring program shows it as dev.countersign.Desk"
+}
+
+# An agent that is still connected would call a program that is gone.
+refuse_connected() {
+    local settings=${CLAUDE_CONFIG_DIR:-${HOME:-}/.claude}/settings.json
+    [ -z "$root" ] && [ -f "$settings" ] && grep -qF "$prefix/bin/countersign" "$settings" || return 0
+    give_up "Claude Code still asks these programs before each call; first: $prefix/bin/countersign disconnect claude"
+}
+
 remove_all() {
     [ -f "$root$list" ] || give_up "$root$list is missing: nothing was installed there by this script"
+    refuse_connected
     unregister
     local path
     for path in "${!ours[@]}"; do
@@ -201,7 +230,9 @@ remove_all() {
     printf '%s\n' "${!ours[@]}" | { grep '/$' || true; } | LC_ALL=C sort -r | while IFS= read -r path; do
         rmdir -- "$root$path" 2>/dev/null || true # somebody else put something there
     done
+    remove_kept
     say "removed from $root$prefix"
+    tell_what_stays
 }
 
 if [ "$mode" = remove ]; then remove_all; else install_all; fi

@@ -435,7 +435,7 @@ func TestMalformedLinks(t *testing.T) {
 		status int
 	}{
 		{"https://example.com/", 2}, {"countersign:approval", 2}, {"countersign://a b", 2}, {"countersign://\u202e", 2}, {"--hidden", 2}, {"countersign://" + strings.Repeat("a", 600), 2},
-		{"countersign://nothing/here", 0},
+		{"countersign://nothing/here", 2}, {"countersign://approval/00000000", 1},
 	} {
 		cmd := exec.Command(filepath.Join(d.bin, "countersign"), "open", tt.link)
 		cmd.Env = d.env()
