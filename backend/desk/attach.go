@@ -47,6 +47,7 @@ func (d *Desk) detach(c Caller) {
 		if len(connections) == 0 {
 			delete(d.attached, call)
 			d.orphans[call] = orphan{client: c.Peer.Chain[0], since: time.Now()}
+			d.wakeLoop()
 		}
 	}
 }

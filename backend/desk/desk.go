@@ -229,41 +229,68 @@ func (d *Desk) Close() error {
 	return errors.Join(d.broker.Close(), d.receipts.Close(), d.store.Close())
 }
 
-// keepTime closes what expires and ends sessions whose process is gone.
+// keepTime closes what expires and ends sessions whose process is gone. Where nothing is due and nobody is there to be
+// missed, it sleeps until it is woken.
 func (d *Desk) keepTime(ctx context.Context) {
 	defer close(d.done)
-	liveness := time.NewTicker(livenessInterval)
-	defer liveness.Stop()
+	looked := time.Now()
 	for {
 		next, events, err := d.calls.Expire()
 		d.publish(events)
 		if err != nil {
 			d.log.Error("expire", "error", err)
 		}
-		// Expiry is by wall clock; looking again with every liveness tick keeps a suspended machine honest.
-		wait := livenessInterval
 		resumes, err := d.endPause()
 		if err != nil {
 			d.log.Error("end pause", "error", err)
 		}
-		for _, at := range []time.Time{next, resumes} {
-			if !at.IsZero() {
-				wait = min(wait, max(at.Sub(d.clock.Now()), time.Millisecond))
-			}
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		case <-d.kick:
-		case <-liveness.C:
+		if time.Since(looked) >= livenessInterval {
+			looked = time.Now()
 			d.endGoneSessions()
 			d.endOrphans()
 		}
-		timer.Stop()
+		var wake <-chan time.Time // nil: nothing is due
+		stop := func() bool { return false }
+		if wait, ok := d.untilDue(next, resumes); ok {
+			timer := time.NewTimer(wait)
+			wake, stop = timer.C, timer.Stop
+		}
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-wake:
+		case <-d.kick:
+		}
+		stop()
 	}
+}
+
+// untilDue says how long nothing is to be done, and whether there is anything to be done at all. What is due is due by wall
+// clock: looking again with every liveness interval keeps a suspended machine honest.
+func (d *Desk) untilDue(times ...time.Time) (wait time.Duration, ok bool) {
+	wait, ok = livenessInterval, d.watches()
+	for _, at := range times {
+		if !at.IsZero() {
+			wait, ok = min(wait, max(at.Sub(d.clock.Now()), time.Millisecond)), true
+		}
+	}
+	return wait, ok
+}
+
+// watches reports whether there are processes whose end is to be noticed: of sessions, or of clients that left a wait.
+func (d *Desk) watches() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.orphans) > 0 {
+		return true
+	}
+	for _, s := range d.sessions {
+		if s.EndedAt.IsZero() && !s.Own {
+			return true
+		}
+	}
+	return false
 }
 
 // publish sends out what was committed and wakes who waits for it.

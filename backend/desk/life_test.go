@@ -381,3 +381,15 @@ func TestWaitEndsWithItsClient(t *testing.T) {
 		t.Errorf("status %+v, want cancelled", status)
 	}
 }
+
+// A desk that has nobody to miss and nothing to close does not look at the clock every few seconds.
+func TestADeskAtRestSleeps(t *testing.T) {
+	f := newFixture(t, "")
+	if f.desk.Wakes() {
+		t.Error("an empty desk wakes by itself")
+	}
+	f.bash("touch a")
+	if !f.desk.Wakes() {
+		t.Error("a session with a question that expires is not looked after")
+	}
+}

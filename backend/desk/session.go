@@ -203,6 +203,7 @@ func (d *Desk) addSession(s Session) (Session, error) {
 	stored := s
 	d.sessions[s.ID] = &stored
 	d.frame(wire.FrameSessionUpdated, d.wireSession(s))
+	d.wakeLoop() // its process is to be watched from now on
 	return s, nil
 }
 
