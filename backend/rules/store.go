@@ -158,7 +158,7 @@ func put(tx approval.Tx, r policy.SourcedRule) error {
 func (b *Book) Take(tx approval.Tx, agent, by string, deny, ask []string) error {
 	parsed := FromFile(policy.SourceGlobal, agent, deny, ask, nil)
 	if len(parsed.Unreadable) > 0 {
-		return fail(CodeBadRule, "where", parsed.Unreadable[0].Where, "problem", parsed.Unreadable[0].Err)
+		return fail(CodeBadRule, "problem", parsed.Unreadable[0].Where+": "+parsed.Unreadable[0].Err)
 	}
 	for _, r := range parsed.Rules {
 		r.Created, r.By, r.Boundary = b.o.Clock.Now(), by, ""

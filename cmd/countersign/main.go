@@ -32,8 +32,9 @@ type commandLine struct {
 	Answer     answerCmd     `cmd:"" help:"Answer one waiting approval.\n\nExample: countersign answer 3f9a1c20 allow --comment 'only this time'"`
 	Watch      watchCmd      `cmd:"" help:"Follow approvals as they are asked and answered.\n\nExample: countersign watch"`
 	Receipts   receiptsCmd   `cmd:"" help:"List, show and verify receipts."`
-	Rules      rulesCmd      `cmd:"" help:"List the rules that apply, or remove a saved one."`
-	Sessions   sessionsCmd   `cmd:"" help:"List agents' sessions, or resume a paused one.\n\nExample: countersign sessions"`
+	Rules      rulesCmd      `cmd:"" help:"List, add, try, trust and remove rules."`
+	Project    projectCmd    `cmd:"" help:"Show or settle a project's mode and boxed reads.\n\nExample: countersign project . --mode acceptEdits"`
+	Sessions   sessionsCmd   `cmd:"" help:"List agents' sessions, resume a paused one, add a directory.\n\nExample: countersign sessions"`
 	Mode       modeCmd       `cmd:"" help:"Set a session's permission mode.\n\nExample: countersign mode 3f9a1c20 plan"`
 	Connect    connectCmd    `cmd:"" help:"Connect an agent: edit its settings so that it asks here.\n\nExample: countersign connect claude"`
 	Disconnect disconnectCmd `cmd:"" help:"Remove our entries from an agent's settings.\n\nExample: countersign disconnect claude"`

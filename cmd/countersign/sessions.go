@@ -9,8 +9,11 @@ import (
 )
 
 type sessionsCmd struct {
-	List   sessionsListCmd   `cmd:"" default:"withargs" help:"List agents' sessions.\n\nExample: countersign sessions list --all"`
-	Resume sessionsResumeCmd `cmd:"" help:"Resume a paused session.\n\nExample: countersign sessions resume 3f9a1c20"`
+	List       sessionsListCmd   `cmd:"" default:"withargs" help:"List agents' sessions.\n\nExample: countersign sessions list --all"`
+	AddRoot    sessionsRootCmd   `cmd:"" name:"add-root" help:"Let a session work in a further directory.\n\nExample: countersign sessions add-root 3f9a1c20 ../shared"`
+	RemoveRoot sessionsUnrootCmd `cmd:"" name:"remove-root" help:"Take a further directory away again.\n\nExample: countersign sessions remove-root 3f9a1c20 ../shared"`
+	Attend     sessionsAttendCmd `cmd:"" help:"Say whether an agent's own questions may wait for you.\n\nExample: countersign sessions attend 3f9a1c20 off"`
+	Resume     sessionsResumeCmd `cmd:"" help:"Resume a paused session.\n\nExample: countersign sessions resume 3f9a1c20"`
 }
 
 type sessionsListCmd struct {
@@ -55,6 +58,58 @@ func (c *sessionsResumeCmd) Run(s *streams) error {
 			return err
 		}
 		_, err := fmt.Fprintln(s.Out, "Resumed.")
+		return err
+	})
+}
+
+type sessionsRootCmd struct {
+	ID        string `arg:"" help:"The session's id, or its last characters."`
+	Directory string `arg:"" help:"The directory."`
+}
+
+func (c *sessionsRootCmd) Run(s *streams) error {
+	return changeRoot(s, wire.ActionAddRoot, c.ID, c.Directory)
+}
+
+type sessionsUnrootCmd sessionsRootCmd
+
+func (c *sessionsUnrootCmd) Run(s *streams) error {
+	return changeRoot(s, wire.ActionRemoveRoot, c.ID, c.Directory)
+}
+
+func changeRoot(s *streams, action, id, dir string) error {
+	dir, err := workingDirectory(dir)
+	if err != nil {
+		return err
+	}
+	return withSession(id, func(ctx context.Context, client *wire.Client, x wire.Session) error {
+		if err := doAsOwner(ctx, s, client, action, wire.ChangeRoot{Session: x.ID, Directory: dir}, &x); err != nil {
+			return err
+		}
+		fmt.Fprintln(s.Out, "The session works in:")
+		for _, root := range x.Roots {
+			fmt.Fprintln(s.Out, "  "+escape(root, false))
+		}
+		return nil
+	})
+}
+
+type sessionsAttendCmd struct {
+	ID   string `arg:"" help:"The session's id, or its last characters."`
+	When string `arg:"" enum:"on,off" help:"on or off."`
+}
+
+func (c *sessionsAttendCmd) Run(s *streams) error {
+	return withSession(c.ID, func(ctx context.Context, client *wire.Client, x wire.Session) error {
+		in := wire.SetAttended{Session: x.ID, Attended: c.When == "on"}
+		if err := doAsOwner(ctx, s, client, wire.ActionSetAttended, in, &x); err != nil {
+			return err
+		}
+		words := "Its own questions are refused, so that it goes on without you."
+		if x.Attended {
+			words = "Its own questions may wait for you."
+		}
+		_, err := fmt.Fprintln(s.Out, words)
 		return err
 	})
 }

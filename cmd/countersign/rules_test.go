@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The owner tries a rule, keeps it, sees what it did, trusts a repository's file, and takes it all back: on a terminal.
+func TestRulesFromTheTerminal(t *testing.T) {
+	c := newTestCore(t, "")
+	needSandbox(t, c)
+	agent := newFakeAgent(t, c)
+	event := agent.event("touch made")
+	go func() { _, _ = agent.hook(event) }()
+	c.answer(t, c.asked(t, "touch made"), "allow")
+
+	owner := func(want string, args ...string) {
+		t.Helper()
+		shown, err := onTerminal(t, c.command(args...), testPassphrase)
+		if err != nil || !strings.Contains(shown, want) {
+			t.Errorf("%v: %v, want %q in\n%s", args, err, want, shown)
+		}
+	}
+	owner("ask   -> allow  touch made", "rules", "add", "allow", "Bash(touch:*)", "--project", agent.project, "--match", "touch x", "--yes")
+	owner("allow  bash(touch:*)", "rules", "list", "--project", agent.project)
+	answer, err := agent.hook(agent.event("touch again"))
+	if err != nil || answer.Specific.Permission != "allow" {
+		t.Errorf("the rule does not count: %+v %v", answer, err)
+	}
+	owner("used 1 times", "rules", "list", "--project", agent.project)
+	owner("1 examples, 0 fail", "rules", "test")
+	owner(`#   "bash(touch:*)", # project`, "rules", "export")
+
+	dir := filepath.Join(agent.project, ".countersign")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "rules.toml"), []byte("deny = ['bash(curl:*)']\nallow = ['bash(mkdir:*)']\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	owner("DOES NOT COUNT: bash(mkdir:*)", "rules", "list", "--project", agent.project)
+	owner("allow = ['bash(mkdir:*)']", "rules", "trust", agent.project, "--yes")
+	owner("rules.toml (trusted)", "project", agent.project)
+	owner("Its deny and ask rules go on counting", "rules", "trust", agent.project, "--remove")
+	owner("mode         plan", "project", agent.project, "--mode", "plan")
+}
+
+// What is no rule is told before anything is kept, and needs no core to be tried.
+func TestRulesTry(t *testing.T) {
+	bin := programDir(t)
+	c := &testCore{bin: bin, home: t.TempDir()}
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"rules", "test", "Bash(git log:*)", "git log -1"}, 0, "matches         git log -1"},
+		{[]string{"rules", "test", "bash(git log:*)", "git log -1; rm x"}, 1, "does not match  git log -1; rm x"},
+		{[]string{"rules", "test", "--list", "deny", "bash(rm:*)", "git log -1; /bin/rm x"}, 0, "matches         git log -1; /bin/rm x"},
+		{[]string{"rules", "test", "mcp(github/create_*)", "github/create_issue"}, 0, "matches"},
+		{[]string{"rules", "test", "web_fetch(domain:example.org)", "docs.example.org/x"}, 0, "matches"},
+		{[]string{"rules", "test", "read(/etc/**)", "--list", "deny", "/etc/passwd"}, 0, "matches"},
+		{[]string{"rules", "test", "bash("}, 2, "unbalanced parentheses"},
+		{[]string{"rules", "add", "permit", "bash"}, 2, "deny"},
+	} {
+		out, err := c.command(tt.args...).CombinedOutput()
+		code := 0
+		if err != nil {
+			code = err.(*exec.ExitError).ExitCode()
+		}
+		if code != tt.code || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%v: status %d, want %d with %q\n%s", tt.args, code, tt.code, tt.want, out)
+		}
+	}
+}
