@@ -1,7 +1,11 @@
 package config
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
+	"unicode"
 
 	"countersign/backend/capability"
 	"countersign/backend/policy"
@@ -15,6 +19,7 @@ type Config struct {
 	Approval Approval `toml:"approval" doc:"How questions are asked."`
 	Decision Decision `toml:"decision" doc:"How calls are decided."`
 	Rules    Rules    `toml:"rules" doc:"Global rules, for every project. A rule is a tool's name, alone or with a pattern in parentheses: \"bash(git status)\" is exactly this command, \"bash(git status:*)\" also with anything behind it, \"edit(src/**)\" the files below src in the project, \"web_fetch(domain:example.org)\" one site, \"bash\" every command; \"countersign explain\" tries one out. Deny wins over ask, ask over allow."`
+	Gates    []Gate   `toml:"gate" doc:"Programs of yours that are asked about calls before you are. Write [[gate]] once for each. A gate reads one JSON object from standard input (docs/gates.md) and writes one: {\"decision\": \"deny\"}, \"ask\" or \"pass\", with an optional \"reason\". It runs inside a boundary that cannot write and has no network. One that fails, or takes too long, asks. The strictest answer of all gates holds."`
 	Receipts Receipts `toml:"receipts" doc:"The signed record of what ran."`
 }
 
@@ -48,6 +53,53 @@ type Rules struct {
 	Deny  []string `toml:"deny" doc:"What is never done."`
 	Ask   []string `toml:"ask" doc:"What is always asked, whatever else allows it."`
 	Allow []string `toml:"allow" doc:"What is done without asking, inside the boundary or not. Rules that are saved from a card cover only calls that run as that one did."`
+}
+
+// Gate is one table [[gate]].
+type Gate struct {
+	Name           string   `toml:"name" doc:"What cards, receipts and refusals call it."`
+	Command        []string `toml:"command" doc:"The program's absolute path, and its arguments. It may not lie in the desk's own directories, which no boundary opens."`
+	Tools          []string `toml:"tools" doc:"The tools it is asked about, by their names in rules: bash, write, mcp. Empty: all."`
+	TimeoutSeconds int      `toml:"timeout_seconds" min:"0" max:"60" doc:"How many seconds it may take. 0 is 5."`
+}
+
+// maxGates is how many gates there may be, and maxGateName the longest name of one in bytes.
+const (
+	maxGates    = 16
+	maxGateName = 64
+)
+
+// Timeout is how long the gate may take.
+func (g Gate) Timeout() time.Duration {
+	if g.TimeoutSeconds == 0 {
+		return 5 * time.Second
+	}
+	return time.Duration(g.TimeoutSeconds) * time.Second
+}
+
+// problem says what is wrong with the gates, or "".
+func gatesProblem(gates []Gate) string {
+	if len(gates) > maxGates {
+		return fmt.Sprintf("there are more than %d", maxGates)
+	}
+	seen := map[string]bool{}
+	for i, g := range gates {
+		switch {
+		case g.Name == "" || len(g.Name) > maxGateName || strings.ContainsFunc(g.Name, unicode.IsControl):
+			return fmt.Sprintf("gate %d needs a name of at most %d bytes", i+1, maxGateName)
+		case seen[g.Name]:
+			return fmt.Sprintf("the name %q stands twice", g.Name)
+		case len(g.Command) == 0 || !filepath.IsAbs(g.Command[0]):
+			return fmt.Sprintf("the command of %q does not begin with an absolute path", g.Name)
+		}
+		for _, tool := range g.Tools {
+			if !policy.KnownTool(policy.CanonicalTool(tool)) {
+				return fmt.Sprintf("%q names the tool %q, which there is not", g.Name, tool)
+			}
+		}
+		seen[g.Name] = true
+	}
+	return ""
 }
 
 // Receipts is the table [receipts].

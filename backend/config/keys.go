@@ -16,6 +16,7 @@ type key struct {
 	min, max int64    // of integers; both 0: none
 	value    reflect.Value
 	table    bool
+	array    bool // of tables: [[name]]
 }
 
 // keysOf lists the keys of c, tables before what is in them, in the order of the type. The values are settable when c
@@ -30,6 +31,19 @@ func keysBelow(prefix string, v reflect.Value) []key {
 		if k.value.Kind() == reflect.Struct {
 			k.table = true
 			out = append(append(out, k), keysBelow(k.name+".", k.value)...)
+			continue
+		}
+		if k.value.Kind() == reflect.Slice && k.value.Type().Elem().Kind() == reflect.Struct {
+			k.table, k.array = true, true
+			out = append(out, k)
+			// Without one in the file, an empty one stands for what its keys mean.
+			for i := range max(k.value.Len(), 1) {
+				element := reflect.Zero(k.value.Type().Elem())
+				if i < k.value.Len() {
+					element = k.value.Index(i)
+				}
+				out = append(out, keysBelow(k.name+".", element)...)
+			}
 			continue
 		}
 		if list := tag.Get("values"); list != "" {

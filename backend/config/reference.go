@@ -26,7 +26,11 @@ may write.
 `)
 	for _, k := range keysOf(reflect.ValueOf(Default())) {
 		if k.table {
-			fmt.Fprintf(&b, "\n## [%s]\n\n%s\n", k.name, k.doc)
+			form := "[%s]"
+			if k.array {
+				form = "[[%s]]"
+			}
+			fmt.Fprintf(&b, "\n## "+form+"\n\n%s\n", k.name, k.doc)
 			continue
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n", k.name, k.doc)

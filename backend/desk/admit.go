@@ -80,11 +80,9 @@ func (d *Desk) admitTo(ctx context.Context, x *exchange, s Session, in wire.Admi
 		return wire.CallStatus{}, err
 	}
 	p.call.Key, p.call.Proposed = key, proposed
-	verdict := policy.Decide(p.input)
-	if verdict.Outcome == policy.Classify {
-		// No classifier is configured in this version: step 12 fails closed.
-		p.input.Classification = &policy.Classification{Err: "no classifier is configured"}
-		verdict = policy.Decide(p.input)
+	verdict, err := d.decide(ctx, s, &p)
+	if err != nil {
+		return wire.CallStatus{}, err
 	}
 	if err := d.bindBoundary(ctx, s, &p, verdict); err != nil {
 		return wire.CallStatus{}, err
@@ -108,6 +106,10 @@ func (d *Desk) admitTo(ctx context.Context, x *exchange, s Session, in wire.Admi
 		return wire.CallStatus{}, err
 	}
 	d.publish(admission.Events)
+	for _, e := range policy.Events(p.input, verdict) {
+		d.log.Warn("security event", "event", e.Name, "session", e.Session, "tool", e.Tool, "source", e.Source, "level", e.Level, "reason", e.Reason)
+		d.frame(wire.FrameSecurityEvent, e)
+	}
 	d.attach(x, admission.Call)
 	return d.settle(admission.Call)
 }

@@ -39,7 +39,7 @@ func (d *Desk) effects(ctx context.Context, n rules.NewRule, rule policy.Sourced
 		if err != nil {
 			return 0, nil, err
 		}
-		in := d.input(s, st, d.examine(c.AgentTool, c.Args, c.Cwd, c.Roots))
+		in := d.input(s, st, d.examine(c.AgentTool, c.Args, c.Cwd, c.Roots, s.Surfaces))
 		in.Boundary, in.OutsideRoots = c.Boundary, !inAny(d.platform, s.Roots, c.Cwd)
 		inputs, calls = append(inputs, in), append(calls, c)
 	}

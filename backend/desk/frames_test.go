@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -34,6 +35,8 @@ func TestFramesAreWhatTheyAreRegisteredAs(t *testing.T) {
 	f.clock.advance(time.Minute)
 	f.must(owner, wire.ActionExtendQuestion, wire.ExtendQuestion{ID: q.ID, Version: q.Version}, nil)
 	f.must(owner, wire.ActionQuestionReject, wire.QuestionReject{ID: q.ID, Version: q.Version}, nil)
+	f.propose("Write", map[string]any{"file_path": filepath.Join(f.home, "cs", "state", "x"), "content": "x"}) // what is ours: a security event
+	f.must(owner, wire.ActionAddRule, wire.NewPermissionRule{List: "deny", Rule: "bash(x)", Scope: "global"}, nil)
 	f.must(owner, wire.ActionSetPermissionMode, wire.SetPermissionMode{Session: q.Session, Mode: "plan"}, nil)
 	f.must(owner, wire.ActionPauseSession, wire.PauseSession{Session: q.Session}, nil)
 	f.must(owner, wire.ActionPauseDesk, wire.PauseDesk{Seconds: 60}, nil)
@@ -69,7 +72,7 @@ func TestFramesAreWhatTheyAreRegisteredAs(t *testing.T) {
 	}
 	for name := range types {
 		switch name {
-		case wire.FrameReceiptIssued, wire.FramePermissionRules: // of a command that ran, and of nothing yet
+		case wire.FrameReceiptIssued: // of a command that ran
 		default:
 			if !seen[name] {
 				t.Errorf("%s was not published", name)

@@ -37,7 +37,7 @@ func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepa
 	if err != nil {
 		return prepared{}, &wire.Error{Code: "bad_directory", Args: map[string]string{"path": cwd, "problem": err.Error()}}
 	}
-	facts := d.examine(in.Tool, in.Args, root.Path, s.Roots)
+	facts := d.examine(in.Tool, in.Args, root.Path, s.Roots, s.Surfaces)
 	st, err := d.standing(s)
 	if err != nil {
 		return prepared{}, err
@@ -65,6 +65,7 @@ func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepa
 	}
 	p.input = d.input(s, st, facts)
 	p.input.Boundary, p.input.OutsideRoots = boundary, outside
+	p.input.ToolAsks = shortened(in.ToolAsks, maxClaimBytes)
 	p.input.Session.Interactive = d.options.Config.Approval.Interactive && s.Interactive && in.Interactive
 	if _, ours := fileTools[facts.Tool()]; ours && here {
 		if p.snapshots, err = takeSnapshots(facts, s.Roots); err != nil {
@@ -91,10 +92,12 @@ func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepa
 	return p, nil
 }
 
-// examine looks at one call as it was sent.
-func (d *Desk) examine(tool string, args json.RawMessage, cwd string, roots []string) *policy.Facts {
+// examine looks at one call as it was sent. Which surface a browser tool acts on is what was registered for it, never what
+// the call says.
+func (d *Desk) examine(tool string, args json.RawMessage, cwd string, roots []string, surfaces []Surface) *policy.Facts {
 	return policy.Examine(policy.Call{
 		Tool: tool, Args: args, Cwd: cwd, Roots: roots, Home: d.options.OwnerHome, Platform: d.platform, Own: d.own,
+		Surface: surfaceOf(tool, surfaces),
 	}, d.fsys)
 }
 
@@ -103,7 +106,7 @@ func (d *Desk) input(s Session, st standing, facts *policy.Facts) policy.Input {
 	return policy.Input{
 		Facts: facts, Authority: policy.AgentAuthority(s.Agent, s.ID), Rules: st.RuleSet, BoxedReads: st.boxedReads,
 		Session:  policy.Session{ID: s.ID, Mode: st.mode, Interactive: true, Attended: s.Attended},
-		Boundary: policy.BoundaryAny,
+		Boundary: policy.BoundaryAny, Surfaces: granted(s.Surfaces),
 	}
 }
 

@@ -55,6 +55,7 @@ func (d *Desk) registerActions() {
 	register(d, add(wire.ActionSetProject, policy.CapPermissionSet, owners, true), d.setProject)
 	register(d, add(wire.ActionTrustRepository, policy.CapRulesEdit, owners, true), d.trustRepository)
 	register(d, add(wire.ActionSetAttended, policy.CapPermissionSet, owners, true), d.setAttended)
+	register(d, add(wire.ActionSetSurface, policy.CapPermissionSet, owners, true), d.setSurface)
 	register(d, add(wire.ActionAddRoot, policy.CapPermissionSet, owners, true), d.addRoot)
 	register(d, add(wire.ActionRemoveRoot, policy.CapPermissionSet, owners, true), d.removeRoot)
 	register(d, add(wire.ActionListReceipts, policy.CapReceiptsRead, owners, true), d.listReceipts)

@@ -3,6 +3,7 @@ package desk
 import (
 	"reflect"
 
+	"countersign/backend/policy"
 	"countersign/backend/wire"
 )
 
@@ -33,6 +34,7 @@ func FrameTypes() map[string]reflect.Type {
 		wire.FramePermissionRules: reflect.TypeFor[wire.RulesChanged](),
 		wire.FrameDeskPaused:      reflect.TypeFor[wire.DeskPause](),
 		wire.FrameLinkOpened:      reflect.TypeFor[wire.Link](),
+		wire.FrameSecurityEvent:   reflect.TypeFor[policy.Event](),
 		wire.FramePreferences:     reflect.TypeFor[wire.Preferences](),
 	}
 }

@@ -3,6 +3,7 @@ package desk_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -250,4 +251,57 @@ func (f *fixture) calls() []wire.Call {
 	var list wire.Calls
 	f.must(f.desk.Owner(), wire.ActionListCalls, wire.ListCalls{}, &list)
 	return list.Calls
+}
+
+// What a browser tool acts on is what was registered for it: a grant for one page never covers another, and an MCP server's
+// browser tools are bound like the agent's own.
+func TestSurfaces(t *testing.T) {
+	f := newFixture(t, "")
+	click := func() wire.CallStatus {
+		t.Helper()
+		in := f.admission("c"+strconv.Itoa(len(f.calls())), "mcp__browser__click", map[string]any{"origin": "https://example.org", "surface": "checkout"})
+		in.Runs = wire.RunsAgent
+		var status wire.CallStatus
+		f.must(f.agent, wire.ActionAdmitCall, in, &status)
+		return status
+	}
+	if status := click(); status.State != "waiting" {
+		t.Fatalf("the model's own words: %+v", status)
+	}
+	set := wire.SetSurface{Session: f.sessionID(), Server: "browser", Origin: "https://example.org", Surface: "search", Granted: true}
+	if code := f.do(f.agent, wire.ActionSetSurface, set, nil); code == "" {
+		t.Error("an agent registered a surface")
+	}
+	f.must(f.desk.Owner(), wire.ActionSetSurface, set, nil)
+	if status := click(); status.State != "released" || status.Reason != string(policy.ReasonSurfaceGrant) {
+		t.Errorf("granted: %+v", status)
+	}
+	set.Surface, set.Granted = "checkout", false
+	f.must(f.desk.Owner(), wire.ActionSetSurface, set, nil)
+	if status := click(); status.State != "waiting" {
+		t.Errorf("another surface: %+v", status)
+	}
+	for _, bad := range []string{"example.org", "https://example.org/x", "https://u@example.org", "HTTPS://example.org", "file:///x"} {
+		set.Origin = bad
+		if code := f.do(f.desk.Owner(), wire.ActionSetSurface, set, nil); code != wire.CodeBadArgument {
+			t.Errorf("%s: %q", bad, code)
+		}
+	}
+}
+
+// A tool that declares that it needs approval asks, whatever allows it.
+func TestAToolThatAsks(t *testing.T) {
+	f := newFixture(t, "allow = [\"mcp(db)\"]\n")
+	in := f.admission("1", "mcp__db__drop", map[string]any{})
+	in.Runs = wire.RunsAgent
+	var status wire.CallStatus
+	f.must(f.agent, wire.ActionAdmitCall, in, &status)
+	if status.State != "released" {
+		t.Fatalf("%+v", status)
+	}
+	in.ToolCall, in.ToolAsks = "2", "the server says that it is destructive"
+	f.must(f.agent, wire.ActionAdmitCall, in, &status)
+	if status.State != "waiting" || status.Reason != string(policy.ReasonToolRequiresApproval) {
+		t.Errorf("%+v", status)
+	}
 }

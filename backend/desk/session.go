@@ -55,6 +55,8 @@ type Session struct {
 	Policy       capability.SandboxPolicy `json:"sandbox_policy"`
 	Interactive  bool                     `json:"interactive"`
 	Attended     bool                     `json:"attended"`
+	// Surfaces are what its browser tools act on, as registered.
+	Surfaces []Surface `json:"surfaces,omitempty"`
 	// Paused holds why everything from this session is refused until the owner resumes it: wire.PausedByOwner, or a
 	// sentence about what the agent did.
 	Paused    string    `json:"paused,omitempty"`

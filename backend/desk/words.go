@@ -81,7 +81,21 @@ func denialWords(v policy.Verdict) string {
 	if v.Sub != "" {
 		text += " [" + v.Sub + "]"
 	}
+	if v.Reason == policy.ReasonGateDenied {
+		// The gate's own words: what the owner's program says is meant for whoever proposed the call.
+		text += " (" + strings.TrimPrefix(deciding(v), string(policy.ReasonGateDenied)+": ") + ")"
+	}
 	return text + ". Do not work around it; ask the owner if it is needed."
+}
+
+// deciding is what the step that decided says.
+func deciding(v policy.Verdict) string {
+	for _, line := range v.Trace {
+		if line.Step == v.Step {
+			return line.Detail
+		}
+	}
+	return ""
 }
 
 // reasonWords has one clause per reason that can deny.

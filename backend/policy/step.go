@@ -239,7 +239,7 @@ func (f *Facts) dangerous() string {
 }
 
 func (d *decision) stepSurface() answer {
-	if d.f.tool != ToolWebUse || d.f.call.Surface == "" {
+	if d.f.tool != ToolWebUse && d.f.tool != ToolMCP || d.f.call.Surface == "" {
 		return pass("")
 	}
 	for _, grant := range d.in.Surfaces {

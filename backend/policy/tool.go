@@ -166,5 +166,15 @@ func mcpSplits(name string) []mcpName {
 	return out
 }
 
+// MCPServer returns the server of an MCP tool's name as agents give it, mcp__server__tool. It is false for another tool, and
+// for a name that can be read in several ways.
+func MCPServer(tool string) (server string, ok bool) {
+	splits := mcpSplits(tool)
+	if len(splits) != 1 || splits[0].server == "" {
+		return "", false
+	}
+	return splits[0].server, true
+}
+
 // mcpName is one reading of an MCP tool's name.
 type mcpName struct{ server, tool string }

@@ -35,6 +35,7 @@ const (
 	ActionSetProject          = "set_project"             // SetProject -> Project
 	ActionTrustRepository     = "trust_repository"        // TrustRepository -> Project
 	ActionSetAttended         = "set_attended"            // SetAttended -> Session
+	ActionSetSurface          = "set_surface"             // SetSurface -> Session
 	ActionAddRoot             = "add_root"                // ChangeRoot -> Session
 	ActionRemoveRoot          = "remove_root"             // ChangeRoot -> Session
 	ActionResumeSession       = "resume_session"          // ResumeSession -> Empty
@@ -66,6 +67,7 @@ const (
 	FrameQuestionUpdated = "question.updated" // Question: shown or extended; what it asks is unchanged
 	FrameDeskPaused      = "desk.paused"      // DeskPause
 	FrameLinkOpened      = "link.opened"      // Link
+	FrameSecurityEvent   = "security.event"   // policy.Event: what was decided, never an argument
 	FramePreferences     = "preferences"      // Preferences
 )
 

@@ -32,6 +32,9 @@ type AdmitCall struct {
 	// Ordinal tells equal calls of one execution apart where the agent gives no tool call id.
 	Ordinal int    `json:"ordinal,omitempty"`
 	Runs    string `json:"runs,omitempty"` // RunsAgent or RunsDesk
+	// ToolAsks says why the tool itself declares that these arguments need approval: an adapter passes on what the tool's
+	// server or the agent says. It can only make the call ask.
+	ToolAsks string `json:"tool_asks,omitempty"`
 }
 
 // CallStatus tells where a call stands. State and Outcome are words of the call's life (package approval). Anything

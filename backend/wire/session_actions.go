@@ -102,3 +102,13 @@ type ChangeRoot struct {
 	Session   string `json:"session"`
 	Directory string `json:"directory"` // absolute
 }
+
+// SetSurface says what a browser tool of a session acts on: from now on its calls are about this origin and surface, whatever
+// they say themselves. With an empty origin it is taken away.
+type SetSurface struct {
+	Session string `json:"session"`
+	Server  string `json:"server,omitempty"` // MCP server whose tools act on it; "" the agent's own browser tool
+	Origin  string `json:"origin"`           // "https://example.org"
+	Surface string `json:"surface"`
+	Granted bool   `json:"granted"` // its calls may go ahead without asking
+}

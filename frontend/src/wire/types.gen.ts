@@ -14,6 +14,7 @@ export interface AdmitCall {
   expires_in_seconds?: number;
   ordinal?: number;
   runs?: string;
+  tool_asks?: string;
 }
 
 export interface AnswerResult {
@@ -221,6 +222,16 @@ export type Enforcement = string;
 export interface ErrorData {
   code: string;
   args?: Record<string, string>;
+}
+
+export interface Event {
+  name: string;
+  session: string;
+  tool: string;
+  source: string;
+  level: Mode;
+  reason?: string;
+  origin: string;
 }
 
 export interface ExtendQuestion {
@@ -748,6 +759,14 @@ export interface SetProject {
   boxed_reads?: string;
 }
 
+export interface SetSurface {
+  session: string;
+  server?: string;
+  origin: string;
+  surface: string;
+  granted: boolean;
+}
+
 export interface ShownResult {
   shown_at: string;
   answers_at: string;
@@ -926,6 +945,7 @@ export interface Actions {
   set_permission_mode: [SetPermissionMode, PermissionState];
   set_preferences: [Preferences, Preferences];
   set_project: [SetProject, Project];
+  set_surface: [SetSurface, Session];
   signal_call: [SignalCall, Empty];
   status: [Empty, Status];
   subscribe: [Subscribe, Subscribed];
@@ -946,6 +966,7 @@ export interface Frames {
   "question.closed": Question;
   "question.updated": Question;
   "receipt.issued": ReceiptIssued;
+  "security.event": Event;
   "session.updated": Session;
 }
 
@@ -997,6 +1018,7 @@ export const actionsIdempotent: Readonly<Record<keyof Actions, boolean>> = {
   set_permission_mode: true,
   set_preferences: true,
   set_project: true,
+  set_surface: true,
   signal_call: false,
   status: true,
   subscribe: true,
