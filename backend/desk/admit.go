@@ -110,6 +110,9 @@ func (d *Desk) admitTo(ctx context.Context, x *exchange, s Session, in wire.Admi
 		d.log.Warn("security event", "event", e.Name, "session", e.Session, "tool", e.Tool, "source", e.Source, "level", e.Level, "reason", e.Reason)
 		d.frame(wire.FrameSecurityEvent, e)
 	}
+	if err := d.countBlocks(s, verdict); err != nil {
+		d.log.Error("count blocks", "session", s.ID, "error", err)
+	}
 	d.attach(x, admission.Call)
 	return d.settle(admission.Call)
 }

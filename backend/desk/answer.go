@@ -128,7 +128,7 @@ func (d *Desk) setMode(_ context.Context, x *exchange, in wire.SetPermissionMode
 		if s.ModeVersion != in.ExpectedVersion {
 			return &wire.Error{Code: wire.CodeConflict, Args: map[string]string{"mode": string(d.mode(*s)), "version": itoa(s.ModeVersion)}}
 		}
-		s.Mode, s.ModeVersion, s.ModeOwner = mode, s.ModeVersion+1, x.authority.ID
+		s.Mode, s.ModeVersion, s.ModeOwner, s.AutoBlocks = mode, s.ModeVersion+1, x.authority.ID, 0
 		return nil
 	})
 	if err != nil {

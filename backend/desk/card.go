@@ -55,7 +55,7 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 		Tool: p.call.Tool, AgentTool: p.call.AgentTool, Command: p.facts.Command(), Parts: policy.TagParts(p.facts, p.input),
 		Opaque: p.facts.Opaque(), Args: args, Omitted: omitted, Targets: p.facts.Writes(), Files: p.snapshots, Cwd: p.call.Cwd,
 		Runs:      shownRuns(d.platform, p.call.Cwd, p.runs),
-		Effective: p.call.Capability, Here: p.call.Here, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.Risk(), Says: says(p.call.Args),
+		Effective: p.call.Capability, Here: p.call.Here, Boundary: p.call.Boundary, Verdict: v, Risk: p.facts.RiskUnder(p.call.Boundary), Says: says(p.call.Args),
 	}
 	if p.call.Capability != nil {
 		card.Backend = d.broker.Probe(context.Background()).Backend
@@ -77,7 +77,7 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 	return approval.Question{
 		ID: newID(), Version: 1, Kind: approval.KindApproval, State: approval.QuestionOpen,
 		Session: s.ID, Execution: p.call.Execution, Call: p.call.ID, Agent: s.Agent, Tool: p.call.Tool,
-		Prompt: sentence(s, p.call), Detail: detail, Risk: p.facts.Risk().Level, Reason: v.Reason,
+		Prompt: sentence(s, p.call), Detail: detail, Risk: card.Risk.Level, Reason: v.Reason,
 		Offers: offers(p, v), CreatedAt: now, ExpiresAt: expires, HoldUntil: hold,
 	}
 }

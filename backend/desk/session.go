@@ -55,6 +55,8 @@ type Session struct {
 	Policy       capability.SandboxPolicy `json:"sandbox_policy"`
 	Interactive  bool                     `json:"interactive"`
 	Attended     bool                     `json:"attended"`
+	// AutoBlocks counts the classifier's blocks in a row; maxAutoBlocks of them pause auto mode until the owner sets a mode.
+	AutoBlocks int `json:"auto_blocks,omitempty"`
 	// Surfaces are what its browser tools act on, as registered.
 	Surfaces []Surface `json:"surfaces,omitempty"`
 	// Paused holds why everything from this session is refused until the owner resumes it: wire.PausedByOwner, or a

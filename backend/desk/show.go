@@ -38,7 +38,7 @@ func wireCall(c approval.Call) wire.Call {
 func (d *Desk) wireSession(s Session) wire.Session {
 	return wire.Session{
 		ID: s.ID, Agent: s.Agent, Claim: s.Claim, Root: s.Root, Verified: s.Verified, Roots: s.Roots, Project: s.Project,
-		Mode: d.mode(s), ModeVersion: s.ModeVersion, Sandbox: string(s.Policy), Interactive: s.Interactive, Attended: s.Attended,
+		Mode: d.mode(s), ModeVersion: s.ModeVersion, AutoPaused: s.AutoBlocks >= maxAutoBlocks, Sandbox: string(s.Policy), Interactive: s.Interactive, Attended: s.Attended,
 		Paused: s.Paused, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
 	}
 }

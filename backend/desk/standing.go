@@ -30,13 +30,34 @@ func (d *Desk) standing(s Session) (standing, error) {
 
 // chosenMode is the mode that the owner chose: for the session, else for its project, else for every session.
 func (d *Desk) chosenMode(s Session) policy.Mode {
+	mode := d.options.Config.Mode()
 	if s.Mode != "" {
-		return s.Mode
+		mode = s.Mode
+	} else if p := d.book.Project(s.Project); p.Mode != "" && p.Identity.Same(s.Identity) {
+		mode = p.Mode
 	}
-	if p := d.book.Project(s.Project); p.Mode != "" && p.Identity.Same(s.Identity) {
-		return p.Mode
+	if mode == policy.ModeAuto && s.AutoBlocks >= maxAutoBlocks {
+		return policy.ModeAsk
 	}
-	return d.options.Config.Mode()
+	return mode
+}
+
+// maxAutoBlocks is how many blocks in a row pause auto mode: an agent that keeps trying what it may not needs a person.
+const maxAutoBlocks = 3
+
+// countBlocks keeps count of the classifier's answers in a row.
+func (d *Desk) countBlocks(s Session, v policy.Verdict) error {
+	blocked := v.Reason == policy.ReasonAutoBlock
+	if !blocked && (v.Reason != policy.ReasonAutoAllow || s.AutoBlocks == 0) {
+		return nil
+	}
+	_, err := d.changeSession(s.ID, func(s *Session) error {
+		if s.AutoBlocks++; !blocked {
+			s.AutoBlocks = 0
+		}
+		return nil
+	})
+	return err
 }
 
 // mode is the mode that counts for a session. Admission and every screen use it.

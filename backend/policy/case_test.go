@@ -115,3 +115,31 @@ func TestOwnCases(t *testing.T) { judge(t, "testdata/cases.jsonl", nil) }
 // The faults of other programs that need a described filesystem, a principal or a gate to show; each line keeps the id it
 // is known by.
 func TestLifecycleCases(t *testing.T) { judge(t, "testdata/lifecycle.jsonl", nil) }
+
+// Neighbours of the shared cases, of the same kinds.
+func TestNeighbours(t *testing.T) { judge(t, "testdata/neighbours.jsonl", nil) }
+
+// A fault of another program stands for its kind: every kind has at least two cases of our own.
+func TestEveryKindHasNeighbours(t *testing.T) {
+	kinds := func(file string) map[string]int {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]int{}
+		for line := range bytes.Lines(text) {
+			var c BatchCase
+			if err := json.Unmarshal(line, &c); err != nil {
+				t.Fatal(err)
+			}
+			out[c.Kind]++
+		}
+		return out
+	}
+	own := kinds("testdata/neighbours.jsonl")
+	for kind := range kinds(sharedCases(t)) {
+		if own[kind] < 2 {
+			t.Errorf("%d cases of the kind %q, want 2", own[kind], kind)
+		}
+	}
+}

@@ -70,6 +70,16 @@ func (f *Facts) Risk() Risk {
 	return Risk{Level: RiskMedium, Words: []string{}}
 }
 
+// RiskUnder rates the call as it would run: a command that no boundary holds is high, whatever it is. Which words made
+// it so is Risk's.
+func (f *Facts) RiskUnder(b Boundary) Risk {
+	r := f.Risk()
+	if IsCommandTool(f.tool) && b != BoundaryEnforced {
+		r.Level = RiskHigh
+	}
+	return r
+}
+
 // onlyReads reports whether the call is known to have no side effect.
 func (f *Facts) onlyReads() bool {
 	if IsCommandTool(f.tool) {

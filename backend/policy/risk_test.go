@@ -36,3 +36,17 @@ func TestRiskWordsStandInTheText(t *testing.T) {
 		t.Errorf("%d words of risk are not in their texts, %d are", missing, found)
 	}
 }
+
+func TestAnUnboundedCommandIsRisky(t *testing.T) {
+	f := Examine(Call{Tool: "bash", Args: []byte(`{"command":"ls"}`), Cwd: "/p", Roots: []string{"/p"}, Platform: "linux"}, NewMemoryFS("linux"))
+	if got := f.RiskUnder(BoundaryEnforced).Level; got != RiskLow {
+		t.Errorf("inside the boundary: %s", got)
+	}
+	if got := f.RiskUnder(BoundaryAny).Level; got != RiskHigh {
+		t.Errorf("outside: %s", got)
+	}
+	f = Examine(Call{Tool: "write", Args: []byte(`{"file_path":"a","content":""}`), Cwd: "/p", Roots: []string{"/p"}, Platform: "linux"}, NewMemoryFS("linux"))
+	if got := f.RiskUnder(BoundaryAny).Level; got != RiskMedium {
+		t.Errorf("a file in the workspace: %s", got)
+	}
+}

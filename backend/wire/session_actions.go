@@ -57,12 +57,14 @@ type Session struct {
 	Project     string      `json:"project"`
 	Mode        policy.Mode `json:"mode"`
 	ModeVersion int         `json:"mode_version"`
-	Sandbox     string      `json:"sandbox_policy"`
-	Interactive bool        `json:"interactive"`
-	Attended    bool        `json:"attended"`
-	Paused      string      `json:"paused,omitempty"` // why everything from it is refused
-	StartedAt   time.Time   `json:"started_at"`
-	EndedAt     time.Time   `json:"ended_at,omitzero"`
+	// AutoPaused says that auto mode is paused, because the classifier blocked call after call, until a mode is set.
+	AutoPaused  bool      `json:"auto_paused,omitempty"`
+	Sandbox     string    `json:"sandbox_policy"`
+	Interactive bool      `json:"interactive"`
+	Attended    bool      `json:"attended"`
+	Paused      string    `json:"paused,omitempty"` // why everything from it is refused
+	StartedAt   time.Time `json:"started_at"`
+	EndedAt     time.Time `json:"ended_at,omitzero"`
 }
 
 // SetPermissionMode changes a session's mode if its version still is ExpectedVersion. Otherwise the error is

@@ -713,6 +713,7 @@ export interface Session {
   project: string;
   mode: Mode;
   mode_version: number;
+  auto_paused?: boolean;
   sandbox_policy: string;
   interactive: boolean;
   attended: boolean;
