@@ -75,6 +75,11 @@ var rules = []row{
 		why: "settings are values with the types of those who use them (x/sys: whose file it is, and Windows' directories)",
 	},
 	{
+		pkg: "backend/classify",
+		may: []string{"backend/policy", "backend/capability"},
+		why: "it asks a model and reads the answer: what is asked comes in whole, and the key comes from whoever keeps it",
+	},
+	{
 		pkg: "backend/wire",
 		may: []string{"backend/policy", "backend/capability", "backend/pathid", "github.com/google/uuid", "github.com/Microsoft/go-winio",
 			"golang.org/x/sys/..."},
@@ -83,7 +88,7 @@ var rules = []row{
 	{
 		pkg: "backend/desk",
 		may: []string{"backend/pathid", "backend/capability", "backend/policy", "backend/approval", "backend/sandbox", "backend/winlock",
-			"backend/tools", "backend/rules", "backend/state", "backend/config", "backend/wire", "github.com/google/uuid",
+			"backend/tools", "backend/rules", "backend/classify", "backend/state", "backend/config", "backend/wire", "github.com/google/uuid",
 			"github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/..."},
 		tests: []string{"backend/approval/approvaltest", "backend/sandbox/...", "backend/server"},
 		why:   "the only joiner: every use case is here, and nobody else may tie two of these together",
@@ -93,6 +98,12 @@ var rules = []row{
 		may:   []string{"backend/wire", "backend/desk", "backend/pathid", "github.com/Microsoft/go-winio", "github.com/coder/websocket", "golang.org/x/sys/...", "github.com/google/uuid"},
 		tests: []string{"backend/policy"},
 		why:   "it says who is calling and passes the call to the desk: no decision, no store",
+	},
+	{
+		pkg:   "backend/agents/imports",
+		may:   []string{"backend/agents/jsonedit", "backend/policy", "github.com/pelletier/go-toml/v2"},
+		tests: []string{"backend/pathid"},
+		why:   "it translates other agents' rules: text in, a report out (go-toml: two of the agents keep theirs in TOML)",
 	},
 	{
 		pkg: "backend/agents/...",
@@ -161,7 +172,7 @@ var rules = []row{
 	},
 	{
 		pkg: "cmd/...",
-		may: []string{"backend/desk", "backend/server", "backend/core", "frontend", "backend/wire", "backend/agents/...", "backend/policy", "backend/config",
+		may: []string{"app/i18n", "backend/desk", "backend/server", "backend/core", "frontend", "backend/wire", "backend/agents/...", "backend/policy", "backend/classify", "backend/config",
 			"backend/pathid", "backend/capability", "backend/approval", "github.com/alecthomas/kong", "golang.org/x/term",
 			"golang.org/x/sys/...", "github.com/google/uuid"},
 		tests: []string{"backend/..."},

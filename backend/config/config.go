@@ -14,13 +14,14 @@ import (
 // Config is config.toml. Every key has a doc tag, from which Reference is made, and closed sets of values a values tag,
 // which Parse enforces. The defaults are those of Default.
 type Config struct {
-	Identity Identity `toml:"identity" doc:"Where the owner device's key is kept. Nothing falls back silently: what is chosen here works, or the core does not start."`
-	Sandbox  Sandbox  `toml:"sandbox" doc:"The boundary that commands run in."`
-	Approval Approval `toml:"approval" doc:"How questions are asked."`
-	Decision Decision `toml:"decision" doc:"How calls are decided."`
-	Rules    Rules    `toml:"rules" doc:"Global rules, for every project. A rule is a tool's name, alone or with a pattern in parentheses: \"bash(git status)\" is exactly this command, \"bash(git status:*)\" also with anything behind it, \"edit(src/**)\" the files below src in the project, \"web_fetch(domain:example.org)\" one site, \"bash\" every command; \"countersign explain\" tries one out. Deny wins over ask, ask over allow."`
-	Gates    []Gate   `toml:"gate" doc:"Programs of yours that are asked about calls before you are. Write [[gate]] once for each. A gate reads one JSON object from standard input (docs/gates.md) and writes one: {\"decision\": \"deny\"}, \"ask\" or \"pass\", with an optional \"reason\". It runs inside a boundary that cannot write and has no network. One that fails, or takes too long, asks. The strictest answer of all gates holds."`
-	Receipts Receipts `toml:"receipts" doc:"The signed record of what ran."`
+	Identity   Identity   `toml:"identity" doc:"Where the owner device's key is kept. Nothing falls back silently: what is chosen here works, or the core does not start."`
+	Sandbox    Sandbox    `toml:"sandbox" doc:"The boundary that commands run in."`
+	Approval   Approval   `toml:"approval" doc:"How questions are asked."`
+	Decision   Decision   `toml:"decision" doc:"How calls are decided."`
+	Classifier Classifier `toml:"classifier" doc:"The language model that auto mode asks about calls that nothing else decides. Only a clear yes lets a call run; everything else, and every failure, asks you. Each call is sent to the endpoint that you name here: its tool, arguments, command and paths, with the credentials that are recognised masked; \"countersign classifier test -- CMD\" shows exactly what. The endpoint's key is kept in the operating system's keyring (\"countersign classifier set-key\"), never in this file or the environment."`
+	Rules      Rules      `toml:"rules" doc:"Global rules, for every project. A rule is a tool's name, alone or with a pattern in parentheses: \"bash(git status)\" is exactly this command, \"bash(git status:*)\" also with anything behind it, \"edit(src/**)\" the files below src in the project, \"web_fetch(domain:example.org)\" one site, \"bash\" every command; \"countersign explain\" tries one out. Deny wins over ask, ask over allow."`
+	Gates      []Gate     `toml:"gate" doc:"Programs of yours that are asked about calls before you are. Write [[gate]] once for each. A gate reads one JSON object from standard input (docs/gates.md) and writes one: {\"decision\": \"deny\"}, \"ask\" or \"pass\", with an optional \"reason\". It runs inside a boundary that cannot write and has no network. One that fails, or takes too long, asks. The strictest answer of all gates holds."`
+	Receipts   Receipts   `toml:"receipts" doc:"The signed record of what ran."`
 }
 
 // Identity is the table [identity].
@@ -46,6 +47,28 @@ type Approval struct {
 type Decision struct {
 	Mode       string `toml:"mode" values:"ask,acceptEdits,plan,auto" doc:"The permission mode of new sessions. The mode that skips approvals can only be chosen per session."`
 	BoxedReads bool   `toml:"boxed_reads" doc:"Whether commands that no rule matches may run without asking inside a boundary that cannot write and has no network. In auto mode they may also without this, unless a project says otherwise."`
+}
+
+// Classifier is the table [classifier].
+type Classifier struct {
+	Kind           string `toml:"kind" values:",openai,anthropic" doc:"The protocol of the endpoint: chat completions, which many servers offer, also ones on your machine, or Anthropic's messages. Empty: there is no classifier, and auto mode asks."`
+	URL            string `toml:"url" doc:"The endpoint's base address, for example https://api.openai.com/v1, https://api.anthropic.com, or http://localhost:11434/v1. It begins with https://; http:// is for a server on this machine alone. It holds no login and nothing from ? or # on. Redirects are not followed, and no proxy is used."`
+	Model          string `toml:"model" doc:"The model's name at that endpoint. It must take temperature 0 and max_tokens, and answer without calling tools."`
+	TimeoutSeconds int    `toml:"timeout_seconds" min:"1" max:"60" doc:"How many seconds one answer may take. Then you are asked."`
+}
+
+// classifierProblem says what is wrong with the classifier and in which key, or "". What its address may be, classify.New
+// says.
+func classifierProblem(c Classifier) (key, problem string) {
+	switch {
+	case c.Kind == "":
+		return "", ""
+	case c.URL == "":
+		return "classifier.url", "with a kind, the endpoint's address must be given"
+	case c.Model == "":
+		return "classifier.model", "with a kind, the model's name must be given"
+	}
+	return "", ""
 }
 
 // Rules is the table [rules]. The texts are parsed by policy.ParseRule.
@@ -110,11 +133,12 @@ type Receipts struct {
 // Default returns the configuration of an empty file.
 func Default() Config {
 	return Config{
-		Identity: Identity{Store: "keyring"},
-		Sandbox:  Sandbox{OnMissing: "refuse", Policy: string(capability.WorkspaceWrite)},
-		Approval: Approval{ExpirySeconds: 300, Attended: true, Interactive: true},
-		Decision: Decision{Mode: string(policy.ModeAsk)},
-		Receipts: Receipts{SegmentBytes: 64 << 20},
+		Identity:   Identity{Store: "keyring"},
+		Sandbox:    Sandbox{OnMissing: "refuse", Policy: string(capability.WorkspaceWrite)},
+		Approval:   Approval{ExpirySeconds: 300, Attended: true, Interactive: true},
+		Decision:   Decision{Mode: string(policy.ModeAsk)},
+		Classifier: Classifier{TimeoutSeconds: 10},
+		Receipts:   Receipts{SegmentBytes: 64 << 20},
 	}
 }
 
@@ -131,6 +155,11 @@ func (c Config) BoxedReads() bool { return c.Decision.BoxedReads }
 
 // RunUnavailable reports the owner's override: run although the boundary cannot be shown.
 func (c Config) RunUnavailable() bool { return c.Sandbox.OnMissing == "warn" }
+
+// ClassifierTimeout returns how long the classifier may take.
+func (c Config) ClassifierTimeout() time.Duration {
+	return time.Duration(c.Classifier.TimeoutSeconds) * time.Second
+}
 
 // Expiry returns how long a question waits when the client says nothing else.
 func (c Config) Expiry() time.Duration { return time.Duration(c.Approval.ExpirySeconds) * time.Second }

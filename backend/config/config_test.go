@@ -31,6 +31,11 @@ attended = false
 [decision]
 mode = "acceptEdits"
 boxed_reads = true
+[classifier]
+kind = "openai"
+url = "http://localhost:11434/v1"
+model = "m"
+timeout_seconds = 20
 [rules]
 deny = ["bash(git push:*)"]
 ask = []
@@ -45,12 +50,13 @@ segment_bytes = 100_000
 		t.Fatal(err)
 	}
 	want := Config{
-		Identity: Identity{Store: "keyring", PassphraseFile: "/secret/pass"},
-		Sandbox:  Sandbox{OnMissing: "warn", Policy: "read-only"},
-		Approval: Approval{ExpirySeconds: 60},
-		Decision: Decision{Mode: "acceptEdits", BoxedReads: true},
-		Rules:    Rules{Deny: []string{"bash(git push:*)"}, Ask: []string{}, Allow: []string{"edit(greeting.txt)", "bash(./build.sh)"}},
-		Receipts: Receipts{SegmentBytes: 100_000},
+		Identity:   Identity{Store: "keyring", PassphraseFile: "/secret/pass"},
+		Sandbox:    Sandbox{OnMissing: "warn", Policy: "read-only"},
+		Approval:   Approval{ExpirySeconds: 60},
+		Decision:   Decision{Mode: "acceptEdits", BoxedReads: true},
+		Classifier: Classifier{Kind: "openai", URL: "http://localhost:11434/v1", Model: "m", TimeoutSeconds: 20},
+		Rules:      Rules{Deny: []string{"bash(git push:*)"}, Ask: []string{}, Allow: []string{"edit(greeting.txt)", "bash(./build.sh)"}},
+		Receipts:   Receipts{SegmentBytes: 100_000},
 	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the path above is not absolute there")
@@ -58,7 +64,7 @@ segment_bytes = 100_000
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got.Mode() != policy.ModeAcceptEdits || got.SandboxPolicy() != capability.ReadOnly || !got.BoxedReads() || !got.RunUnavailable() || got.Expiry() != time.Minute {
+	if got.Mode() != policy.ModeAcceptEdits || got.SandboxPolicy() != capability.ReadOnly || !got.BoxedReads() || !got.RunUnavailable() || got.Expiry() != time.Minute || got.ClassifierTimeout() != 20*time.Second {
 		t.Error("an accessor is wrong")
 	}
 }
@@ -72,7 +78,7 @@ func TestDefaultIsSafe(t *testing.T) {
 	if diff := cmp.Diff(Default(), got); diff != "" {
 		t.Error(diff)
 	}
-	if got.RunUnavailable() || got.BoxedReads() || got.Mode() != policy.ModeAsk || got.SandboxPolicy() != capability.WorkspaceWrite || got.Identity.Store != "keyring" || !got.Approval.Interactive {
+	if got.RunUnavailable() || got.BoxedReads() || got.Mode() != policy.ModeAsk || got.SandboxPolicy() != capability.WorkspaceWrite || got.Identity.Store != "keyring" || !got.Approval.Interactive || got.Classifier.Kind != "" || got.ClassifierTimeout() != 10*time.Second {
 		t.Errorf("%+v", got)
 	}
 	for _, k := range keysOf(reflect.ValueOf(got)) {
@@ -110,6 +116,11 @@ func TestParseErrors(t *testing.T) {
 		{"relative passphrase file", "[identity]\npassphrase_file = \"pass\"\n", 2, "identity.passphrase_file", "", "not an absolute path"},
 		{"string for a number", "[approval]\nexpiry_seconds = \"60\"\n", 2, "approval.expiry_seconds", "", ""},
 		{"number for a list", "[rules]\n\nallow = 1\n", 3, "rules.allow", "", ""},
+		{"unknown kind of classifier", "[classifier]\nkind = \"Claude\"\n", 2, "classifier.kind", "", `"", "openai", "anthropic"`},
+		{"classifier without an address", "[classifier]\nkind = \"openai\"\nmodel = \"m\"\n", 2, "classifier.url", "", "address"},
+		{"classifier without a model", "[classifier]\nurl = \"https://x\"\nkind = \"openai\"\n", 3, "classifier.model", "", "name"},
+		{"classifier without time", "[classifier]\ntimeout_seconds = 0\n", 2, "classifier.timeout_seconds", "", "not between 1 and 60"},
+		{"a key in the file", "[classifier]\nkey = \"k\"\n", 2, "classifier.key", "", "no such key"},
 		{"key twice", "[rules]\nallow = []\nallow = []\n", 3, "", "", ""},
 		{"not TOML", "[rules\n", 1, "", "", ""},
 		{"not text", "\xff\xfe", 0, "", "", "not UTF-8"},

@@ -113,6 +113,9 @@ func Parse(path string, data []byte) (_ Config, err error) {
 	if p := gatesProblem(c.Gates); p != "" {
 		return Config{}, &Error{Path: path, Line: lineOf(data, "gate.name"), Key: "gate", Problem: p}
 	}
+	if key, p := classifierProblem(c.Classifier); p != "" {
+		return Config{}, &Error{Path: path, Line: lineOf(data, "classifier.kind"), Key: key, Problem: p}
+	}
 	if p := c.Identity.PassphraseFile; p != "" && !filepath.IsAbs(p) {
 		const name = "identity.passphrase_file"
 		return Config{}, &Error{Path: path, Line: lineOf(data, name), Key: name, Problem: fmt.Sprintf("%q is not an absolute path", p)}

@@ -58,9 +58,14 @@ func Start(ctx context.Context, o Options, prepare func(*desk.Desk, config.Confi
 	if o.Passphrase != nil {
 		passphrase = func() (desk.Secret, error) { return o.Passphrase(conf) }
 	}
+	// Without a classifier that can be asked, auto mode asks the owner.
+	classifier, _, err := desk.OpenClassifier(ctx, conf, o.Dirs.State)
+	if err != nil {
+		o.Log.Error("the classifier cannot be used, so auto mode asks you", "error", err)
+	}
 	d, err := desk.Open(ctx, desk.Options{
 		Dirs: o.Dirs, Config: conf, OwnerHome: home, Binary: self, Init: initPath, Agents: o.Agents,
-		OwnPaths: claude.OwnPaths(home), Passphrase: passphrase, Create: true, ThrowAway: o.ThrowAway, Version: o.Version, Log: o.Log,
+		OwnPaths: claude.OwnPaths(home), Passphrase: passphrase, Create: true, ThrowAway: o.ThrowAway, Version: o.Version, Log: o.Log, Classifier: classifier,
 	})
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 
+	"countersign/backend/classify"
 	"countersign/backend/policy"
 )
 
@@ -20,11 +21,29 @@ func (d *Desk) decide(ctx context.Context, s Session, p *prepared) (policy.Verdi
 		}
 	}
 	if verdict.Outcome == policy.Classify {
-		// No classifier is configured in this version: step 12 fails closed.
-		p.input.Classification = &policy.Classification{Err: "no classifier is configured"}
+		answer := d.classify(ctx, p)
+		if err := d.refresh(s.ID, p); err != nil {
+			return policy.Verdict{}, err
+		}
+		p.input.Classification = &answer
 		verdict = policy.Decide(p.input)
 	}
 	return verdict, nil
+}
+
+// Classifier judges the calls of auto mode that nothing else decides.
+type Classifier interface {
+	Classify(ctx context.Context, call classify.Call) policy.Classification
+}
+
+// classify asks the classifier about a call. Without one, and whenever it fails, the call asks.
+func (d *Desk) classify(ctx context.Context, p *prepared) policy.Classification {
+	if d.options.Classifier == nil {
+		return policy.Classification{Err: classify.CodeNoModel}
+	}
+	call := classify.NewCall(p.facts, p.call.Args, p.mode)
+	call.Digest, call.PolicyVersion, call.RunsWorkspaceFile = p.call.Proposed, p.version, len(p.runs) > 0
+	return d.options.Classifier.Classify(ctx, call)
 }
 
 // refresh brings what is decided under up to date: the session may have been paused, its mode or its rules changed.
@@ -40,7 +59,7 @@ func (d *Desk) refresh(session string, p *prepared) error {
 	if err != nil {
 		return err
 	}
-	p.mode = st.mode
+	p.mode, p.version = st.mode, st.Version
 	p.input.Rules, p.input.BoxedReads, p.input.Surfaces = st.RuleSet, st.boxedReads, granted(s.Surfaces)
 	p.input.Session.Mode, p.input.Session.Attended = st.mode, s.Attended
 	return nil

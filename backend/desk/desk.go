@@ -50,6 +50,8 @@ type Options struct {
 	OwnPaths []string
 	// Secret are further files and directories that no command may read.
 	Secret []string
+	// Classifier judges calls in auto mode; nil: there is none, and they ask.
+	Classifier Classifier
 	// ManagedRules is the administrator's file of rules; "" is the system's own place for it.
 	ManagedRules string
 	// Passphrase unlocks or protects a file identity; it is asked for at most once.
@@ -226,6 +228,9 @@ func (d *Desk) Close() error {
 		_ = p.Signal(os.Kill) // one that just ended does not take it any more
 	}
 	d.frames.Close()
+	if c, ok := d.options.Classifier.(interface{ Close() }); ok {
+		c.Close()
+	}
 	return errors.Join(d.broker.Close(), d.receipts.Close(), d.store.Close())
 }
 

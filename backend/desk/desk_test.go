@@ -56,15 +56,16 @@ func (testAgents) Find([]wire.Process) (string, bool) { return "", false }
 
 // fixture is a desk over a scratch project, with an agent that is this very process.
 type fixture struct {
-	t       *testing.T
-	home    string
-	project string
-	desk    *desk.Desk
-	clock   *manualClock
-	rules   string // [rules] of the configuration
-	init    string // the sandbox's init; "" the real one
-	agent   desk.Caller
-	turn    string
+	t          *testing.T
+	home       string
+	project    string
+	desk       *desk.Desk
+	clock      *manualClock
+	rules      string // [rules] of the configuration
+	init       string // the sandbox's init; "" the real one
+	classifier desk.Classifier
+	agent      desk.Caller
+	turn       string
 }
 
 func newFixture(t *testing.T, rules string) *fixture {
@@ -119,7 +120,7 @@ func (f *fixture) open() {
 	}
 	f.desk, err = desk.Open(context.Background(), desk.Options{
 		Dirs: dirs, Config: conf, OwnerHome: "/home/owner", Binary: "/opt/countersign/countersign", Init: init,
-		Agents: testAgents{}, ManagedRules: f.managed(), Create: true, ThrowAway: true, Clock: f.clock,
+		Agents: testAgents{}, ManagedRules: f.managed(), Classifier: f.classifier, Create: true, ThrowAway: true, Clock: f.clock,
 		Passphrase: func() (desk.Secret, error) { return desk.NewSecret(passphrase), nil },
 	})
 	if err != nil {

@@ -120,26 +120,26 @@ func (d *Desk) askGate(ctx context.Context, s Session, p prepared, g config.Gate
 	if err != nil {
 		return "", "", err
 	}
-	defer stdin.Close()
+	defer func() { _ = stdin.Close() }()
 	stdoutEnd, stdout, err := os.Pipe()
 	if err != nil {
-		stdinEnd.Close()
+		_ = stdinEnd.Close()
 		return "", "", err
 	}
-	defer stdoutEnd.Close()
+	defer func() { _ = stdoutEnd.Close() }()
 	process, err := d.broker.Start(ctx, sandbox.Spec{
 		Call: p.call.ID, Session: s.ID, Principal: "desk", Tool: "gate", Request: newID(), Class: capability.ClassGate, Bounded: true,
 		Argv: g.Command, Effective: effective, CwdIdentity: cwd.Identity, Environment: sandbox.Environment(sandbox.EnvOptions{}),
 		Stdin: stdin, Stdout: stdout,
 	})
-	stdout.Close() // the gate holds the other end, or nobody does
+	_ = stdout.Close() // the gate holds the other end, or nobody does
 	if err != nil {
-		stdinEnd.Close()
+		_ = stdinEnd.Close()
 		return "", "", err
 	}
 	go func() { // one that does not read everything may still have answered
 		_, _ = stdinEnd.Write(request)
-		stdinEnd.Close()
+		_ = stdinEnd.Close()
 	}()
 	answer, readErr := io.ReadAll(io.LimitReader(stdoutEnd, maxGateAnswer+1))
 	if len(answer) > maxGateAnswer {

@@ -19,6 +19,7 @@ type prepared struct {
 	call      approval.Call
 	facts     *policy.Facts
 	mode      policy.Mode
+	version   string // of the rules it is decided by
 	input     policy.Input
 	snapshots []winlock.Snapshot
 	runs      []runFile
@@ -53,7 +54,7 @@ func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepa
 		}
 	}
 	outside := !inAny(d.platform, s.Roots, root.Path)
-	p := prepared{facts: facts, mode: st.mode}
+	p := prepared{facts: facts, mode: st.mode, version: st.Version}
 	boundary := policy.BoundaryAny
 	if policy.IsCommandTool(facts.Tool()) && !here && st.Constraints.SandboxRequired {
 		return prepared{}, &wire.Error{Code: "managed_sandbox", Args: map[string]string{"tool": in.Tool}}

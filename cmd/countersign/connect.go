@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"countersign/app/i18n"
 	"countersign/backend/agents/claude"
+	"countersign/backend/agents/imports"
 	"countersign/backend/agents/settings"
 	"countersign/backend/config"
 	"countersign/backend/core"
@@ -193,9 +195,18 @@ func printChange(s *streams, c claude.Change) {
 			fmt.Fprintf(s.Out, "Its own %s rules hold here too now: %s\n", list.name, escape(strings.Join(list.rules, ", "), false))
 		}
 	}
-	for _, rule := range c.Import.NotCarried {
-		fmt.Fprintf(s.Out, "Not carried over: %s\n", escape(rule, false))
+	for _, n := range c.Import.NotCarried {
+		fmt.Fprintf(s.Out, "Not carried over: %s %s: %s\n", n.List, escape(n.Rule, false), escape(whyDiffers(n.Why), false))
 	}
+}
+
+// whyDiffers says in words how an imported rule differs.
+func whyDiffers(why []imports.Difference) string {
+	said := make([]string, len(why))
+	for i, d := range why {
+		said[i] = i18n.T(i18n.English, "import.differs."+d.Code, d.Args)
+	}
+	return strings.Join(said, " ")
 }
 
 // changeLine says in one line what a change comes to.

@@ -33,6 +33,7 @@ type commandLine struct {
 	Watch      watchCmd      `cmd:"" help:"Follow approvals as they are asked and answered.\n\nExample: countersign watch"`
 	Receipts   receiptsCmd   `cmd:"" help:"List, show and verify receipts."`
 	Rules      rulesCmd      `cmd:"" help:"List, add, try, trust and remove rules."`
+	Classifier classifierCmd `cmd:"" help:"Keep the key of auto mode's classifier, and try the classifier."`
 	Project    projectCmd    `cmd:"" help:"Show or settle a project's mode and boxed reads.\n\nExample: countersign project . --mode acceptEdits"`
 	Sessions   sessionsCmd   `cmd:"" help:"List agents' sessions, resume a paused one, add a directory.\n\nExample: countersign sessions"`
 	Mode       modeCmd       `cmd:"" help:"Set a session's permission mode.\n\nExample: countersign mode 3f9a1c20 plan"`

@@ -17,6 +17,8 @@ type rulesCmd struct {
 	Add    rulesAddCmd    `cmd:"" help:"Keep a rule, after showing which recorded calls it would decide otherwise.\n\nExample: countersign rules add allow 'bash(go test:*)' --match 'go test ./...'"`
 	Remove rulesRemoveCmd `cmd:"" help:"Remove a rule that the desk keeps.\n\nExample: countersign rules remove 3f9a1c20"`
 	Test   rulesTestCmd   `cmd:"" help:"Check the examples of every rule; or say which texts a rule matches. The second needs no core.\n\nExample: countersign rules test 'bash(git log:*)' 'git log -1' 'git push'"`
+	Lint   rulesLintCmd   `cmd:"" help:"Say which rules can never decide, and which allow more than they seem to.\n\nExample: countersign rules lint --project ."`
+	Import rulesImportCmd `cmd:"" help:"Take over another agent's rules, with a report of what each means here.\n\nExample: countersign rules import codex --dry-run"`
 	Trust  rulesTrustCmd  `cmd:"" help:"Let the allow rules of a project's own file count, for what it says now.\n\nExample: countersign rules trust ."`
 	Export rulesExportCmd `cmd:"" help:"Print every rule as config.toml has them.\n\nExample: countersign rules export >rules.toml"`
 }

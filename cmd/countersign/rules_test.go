@@ -76,3 +76,23 @@ func TestRulesTry(t *testing.T) {
 		}
 	}
 }
+
+// Another agent's rules are read with a report of what each means here, before anything is kept.
+func TestRulesImportDryRun(t *testing.T) {
+	c := &testCore{bin: programDir(t), home: t.TempDir()}
+	file := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(file, []byte(`{"permissions":{"deny":["Bash(curl:*)"],"allow":["Bash(npm test:*)","Bash(* --help)"]}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.command("rules", "import", "claude", file, "--dry-run").CombinedOutput()
+	for _, want := range []string{"deny Bash(curl:*)\n    -> bash(curl:*)", "allow Bash(npm test:*)\n    -> bash(npm test:*)", "-> not carried over", "1 allow rules are not kept"} {
+		if err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v, want %q in\n%s", err, want, out)
+		}
+	}
+	for _, args := range [][]string{{"rules", "import", "other"}, {"rules", "import", "claude", filepath.Join(c.home, "none")}} {
+		if out, err := c.command(args...).CombinedOutput(); err == nil {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/backend/classify"
 	"countersign/backend/wire"
 )
 
@@ -102,4 +103,26 @@ var codeSentences = map[string]string{
 	"not_allowed":         "this call is not allowed: it still waits, or it was denied.",
 	"comment_too_long":    "the note is too long: {detail}.",
 	"no_space":            "no space is left on the disk of the desk's state, so nothing was recorded and nothing is allowed.",
+}
+
+// classifierSentence says what a code of the classifier means and what to do.
+func classifierSentence(code string) string {
+	if text, ok := classifierSentences[code]; ok {
+		return text
+	}
+	return "the endpoint answered with an error. Look at classifier.url, classifier.model and the key."
+}
+
+var classifierSentences = map[string]string{
+	classify.CodeTooLong:     "the call is longer than what is sent (32 KiB), so nothing was sent.",
+	classify.CodeUnsendable:  "the call cannot be sent whole without a credential in it, so nothing was sent.",
+	classify.CodeNoModel:     "no classifier is configured. Set kind, url and model under [classifier] in config.toml.",
+	classify.CodeTimeout:     "no answer came in time. classifier.timeout_seconds says how long it may take.",
+	classify.CodeMalformed:   "the answer is not exactly what was asked for, so it does not count. Another model may do better.",
+	classify.CodeRefused:     "the model refuses to judge this call.",
+	classify.CodeUnreachable: "the endpoint cannot be reached. Look at classifier.url.",
+	"http_401":               "the endpoint does not accept the key. Keep the right one with: countersign classifier set-key",
+	"http_403":               "the endpoint does not accept the key. Keep the right one with: countersign classifier set-key",
+	"http_404":               "the endpoint knows no such address or model. Look at classifier.url and classifier.model.",
+	"http_429":               "the endpoint has had too many requests, or the account there has no more credit.",
 }
