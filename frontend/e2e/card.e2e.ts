@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allow, ask, button, choose, denied, isReady, looksRight, missing, poke, ready, World } from './harness'
+import { allow, ask, button, choose, denied, isReady, looksRight, missing, poke, readToEnd, ready, World } from './harness'
 
 const why = missing()
 describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
@@ -157,7 +157,7 @@ describe.skipIf(why !== '')(`the card${why && `: ${why}`}`, () => {
     await page.keyboard.press('Control+Enter')
     expect(world.waits('long')).toBe(true)
     await looksRight(page)
-    await page.locator('.cmd').evaluate((box) => { box.scrollTop = box.scrollHeight })
+    await readToEnd(page)
     await ready(allow(page))
     await denied(world, page, 'long')
   })

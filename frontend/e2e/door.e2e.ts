@@ -85,7 +85,10 @@ describe.skipIf(why !== '')(`a browser that may only look${why && `: ${why}`}`, 
     if (banner !== '') {
       await page.getByText(banner).first().waitFor()
       await page.getByText(line).first().waitFor()
+      // What would help is said where it is looked for: above the page, and by every button that does nothing.
+      await page.getByText('countersign serve --http ADDR --owner').first().waitFor()
     }
+    for (const one of await page.locator('.foot button').all()) expect(await one.getAttribute('title')).toMatch(/countersign serve --http ADDR --owner/)
     await page.waitForTimeout(2000)
     for (const one of await page.locator('.foot button').all()) expect(await isReady(one)).toBe(false)
     for (const one of await page.locator('.foot button').all()) await poke(page, one)
@@ -94,6 +97,18 @@ describe.skipIf(why !== '')(`a browser that may only look${why && `: ${why}`}`, 
     expect(await page.locator('.panel').count()).toBe(0)
     expect(world.waits(id)).toBe(true)
     expect(await findings(page)).toEqual(nothing)
+    await page.context().close()
+  })
+
+  it('the pause and the preferences say why they do nothing', async () => {
+    const page = await world.page()
+    await page.getByText('This page may look, but not answer.').first().waitFor()
+    await page.getByRole('navigation').getByRole('button', { name: 'Settings' }).click()
+    for (const one of await page.getByRole('region', { name: 'Pause the desk' }).getByRole('button').all()) {
+      expect([await isReady(one), await one.getAttribute('title')]).toEqual([false, expect.stringContaining('--owner')])
+    }
+    await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
+    await page.getByRole('status').getByText('This page may only look.').waitFor()
     await page.context().close()
   })
 

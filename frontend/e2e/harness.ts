@@ -1,6 +1,6 @@
 // A real core with its pages in a real browser, and a scripted agent that asks it. Everything is started for one file of
 // tests and ended with it.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { accessSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -140,6 +140,9 @@ export class World {
     return execFileSync(join(bin, 'countersign'), ['pending', '--json'], { env: this.#env(), encoding: 'utf8' }).includes(asked)
   }
 
+  /** Opens a link of the desk as another program would. */
+  openLink(url: string): void { spawnSync(join(bin, 'countersign'), ['open', url], { env: this.#env(), stdio: 'ignore' }) }
+
   async stop(): Promise<void> {
     await this.#browser?.close()
     this.#agent?.kill('SIGKILL')
@@ -219,6 +222,14 @@ export const isReady = async (one: Locator): Promise<boolean> => (await one.getA
 export async function ready(one: Locator): Promise<Locator> {
   await until(`${String(one)} is ready`, () => isReady(one))
   return one
+}
+
+/** Reads the open card to its end: every last line of it is brought into the window. */
+export async function readToEnd(page: Page): Promise<void> {
+  for (const end of await page.locator('article .end').all()) {
+    await end.evaluate((one) => one.scrollIntoView({ block: 'center' }))
+    await page.waitForTimeout(120)
+  }
 }
 
 /** The middle of a button, wherever it is. */

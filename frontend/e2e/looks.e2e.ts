@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { allow, button, choose, deny, findings, missing, ready, World } from './harness'
+import { allow, button, choose, deny, findings, missing, readToEnd, ready, World } from './harness'
 
 const why = missing()
 describe.skipIf(why !== '')(`the look${why && `: ${why}`}`, () => {
@@ -49,7 +49,7 @@ describe.skipIf(why !== '')(`the look${why && `: ${why}`}`, () => {
       expect(await findings(page)).toEqual([])
     }
     // The second step, which is the largest that stands above the bar.
-    await page.locator('.cmd').evaluate((box) => { box.scrollTop = box.scrollHeight })
+    await readToEnd(page)
     await (await ready(allow(page))).click()
     await page.locator('.panel.care').waitFor()
     await fits(page)

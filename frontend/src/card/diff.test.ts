@@ -6,6 +6,12 @@ describe('numbered', () => {
     const lines = [{ op: ' ', text: 'a' }, { op: '-', text: 'b' }, { op: '+', text: 'c' }, { op: '+', text: 'd' }, { op: ' ', text: 'e' }]
     expect(numbered({ old_start: 10, new_start: 20, lines }).map((l) => `${l.number}${l.sign}${l.text}`)).toEqual(['20 a', '11−b', '21+c', '22+d', '23 e'])
   })
+  // A change of nothing but spaces at the end of a line, or of the last line end, looked like no change.
+  it('tells of spaces at the end of changed lines, and of a missing line end', () => {
+    const lines = [{ op: ' ', text: 'a ' }, { op: '-', text: 'b' }, { op: '+', text: 'b  ' }, { op: '+', text: '   ' }, { op: '+', text: ' c', no_newline: true }]
+    expect(numbered({ old_start: 1, new_start: 1, lines }).map(({ text, spaces, noEnd }) => [text, spaces, noEnd]))
+      .toEqual([['a ', 0, false], ['b', 0, false], ['b', 2, false], ['', 3, false], [' c', 0, true]])
+  })
   it('takes a hunk without lines', () => expect(numbered({ old_start: 1, new_start: 1, lines: null })).toEqual([]))
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Card, CapabilitySnapshot, Question } from '../wire/types.gen'
-import { allowKey, argumentList, baseName, boundaryKind, boundaryTone, cautions, deniedInside, endOf, partReason, sumUp } from './model'
+import type { Call, Card, CapabilitySnapshot, Question } from '../wire/types.gen'
+import { allowKey, argumentList, baseName, boundaryKind, boundaryTone, cautions, deniedInside, endOf, fateOf, partReason, runKey, sentenceKey, sumUp } from './model'
 
 const card = (fields: Partial<Card>) => ({ agent: 'claude', tool: 'bash', here: false, boundary: 'any', risk: { level: 'low', words: [] }, ...fields }) as Card
 const effective = (policy: string) => ({ policy }) as CapabilitySnapshot
@@ -9,10 +9,12 @@ const question = (fields: Partial<Question>) => ({ tool: 'bash', risk: 'low', re
 describe('the boundary of a card', () => {
   it.each<[string, Card, string, string, string]>([
     ['in the sandbox', card({ here: true, boundary: 'enforced', effective: effective('workspace-write') }), 'enforced', 'good', 'button.allow_once'],
-    ['a checked write', card({ here: true, boundary: 'enforced' }), 'write', 'good', 'button.allow_once'],
+    ['a checked write', card({ tool: 'edit', here: true, boundary: 'enforced' }), 'write', 'good', 'button.allow_once'],
     ['run by the agent', card({}), 'agent', 'care', 'button.let_run'],
     ['without sandbox', card({ here: true, boundary: 'enforced', effective: effective('danger-full-access') }), 'unbounded', 'care', 'button.run_unenforced'],
     ['here, and no boundary was shown', card({ here: true, effective: effective('workspace-write') }), 'unbounded', 'care', 'button.run_unenforced'],
+    // Whatever was not known to have a sandbox passed for a file that the core writes.
+    ['said to run here, with nothing that holds it', card({ tool: 'web', here: true, boundary: 'enforced' }), 'agent', 'care', 'button.let_run'],
     // A boundary that was computed is not one that holds: only what runs here is enforced.
     ['computed and released', card({ boundary: 'any', effective: effective('workspace-write') }), 'agent', 'care', 'button.let_run'],
   ])('%s', (_, shown, kind, tone, key) => {
@@ -25,11 +27,12 @@ describe('the boundary of a card', () => {
 
 describe('cautions', () => {
   it('names everything that is so', () => {
-    expect(cautions(question({ risk: 'high', reason: 'outside_roots', detail: card({ opaque: 'a pipe' }) }), true))
-      .toEqual(['caution.agent', 'caution.risk', 'caution.opaque', 'caution.outside_roots', 'caution.rule'])
+    expect(cautions(question({ risk: 'high', reason: 'outside_roots', detail: card({ opaque: 'a pipe' }) }), true, { argument: true, change: true }))
+      .toEqual(['caution.agent', 'caution.risk', 'caution.opaque', 'caution.outside_roots', 'caution.argument', 'caution.change', 'caution.rule'])
   })
   it('is never empty', () => {
-    expect(cautions(question({ detail: card({ here: true, boundary: 'enforced' }) }), false)).toEqual(['caution.other'])
+    const shown = card({ here: true, boundary: 'enforced', effective: effective('workspace-write') })
+    expect(cautions(question({ detail: shown }), false, { argument: false, change: false })).toEqual(['caution.other'])
   })
 })
 
@@ -44,15 +47,23 @@ describe('paths', () => {
 })
 
 describe('arguments', () => {
+  const listed = (fields: Partial<Card>, ...shown: string[]) =>
+    argumentList(card(fields), new Set(shown)).map(({ name, value, leftOut }) => [name, leftOut ?? value])
   it('are whole, sorted, and without what is shown elsewhere', () => {
-    expect(argumentList({ b: { x: 1 }, description: 'd', command: 'ls', a: 'text' }, ['command'])).toEqual([['a', 'text'], ['b', '{\n "x": 1\n}']])
+    expect(listed({ args: { b: { x: 1 }, description: 'd', command: 'ls', a: 'text' } }, 'command')).toEqual([['a', 'text'], ['b', '{\n "x": 1\n}'], ['description', 'd']])
   })
-  it('says how long one is that the core left out', () => {
-    expect(argumentList({ path: 'a', content: { omitted_bytes: 70000 } }, [])).toEqual([['content', 'not shown: 70000 bytes'], ['path', 'a']])
-    expect(argumentList({ omitted_bytes: 70000 }, ['command'])).toEqual([])
-    expect(argumentList({ omitted_bytes: 70000 }, [])).toEqual([['', 'not shown: 70000 bytes']])
+  it('are followed by those that the core left out', () => {
+    expect(listed({ args: { path: 'a' }, omitted: { content: 70000, after: 5000 } })).toEqual([['path', 'a'], ['after', 5000], ['content', 70000]])
+    expect(listed({ args: {}, omitted: { '': 70000 } }, 'command')).toEqual([['', 70000]])
+    expect(listed({ args: {}, omitted: { content: 70000 } }, 'content')).toEqual([])
   })
-  it.each([null, undefined])('none for %s', (args) => expect(argumentList(args, [])).toEqual([]))
+  // A call hid all of its arguments, or one, with a name that only the core was thought to write.
+  it('cannot say themselves that they are left out', () => {
+    expect(listed({ args: { omitted_bytes: 3, x: 'y' } }, 'command')).toEqual([['omitted_bytes', '3'], ['x', 'y']])
+    expect(listed({ args: { x: { omitted_bytes: 3, real: 1 } } })).toEqual([['x', '{\n "omitted_bytes": 3,\n "real": 1\n}']])
+  })
+  it.each([null, undefined])('none for %s', (args) => expect(listed({ args })).toEqual([]))
+  it('that are no object stand as they are', () => expect(listed({ args: [1, 'a'] })).toEqual([['', '[1,"a"]']]))
 })
 
 describe('parts and ends', () => {
@@ -61,4 +72,41 @@ describe('parts and ends', () => {
     expect(partReason({ text: '', words: [], state: 'covered', why: 'safe_read' } as never).key).toBe('part.safe_read')
   })
   it('never tells a time-out as a denial', () => expect(endOf(question({ outcome: 'expired' })).key).toBe('end.expired'))
+})
+
+// An answered card went on saying "wants to run", whatever had become of the call.
+describe('a card that was answered', () => {
+  it.each<[string, Partial<Question>, Partial<Call> | null, string, string]>([
+    ['waits', { state: 'open' }, { state: 'waiting' }, 'sentence', ''],
+    ['denied', { outcome: 'deny' }, { state: 'finished', outcome: 'refused' }, 'denied', 'run.not'],
+    ['denied, and the call is not among the newest', { outcome: 'deny' }, null, 'denied', 'run.not'],
+    ['allowed, and nothing more is known', { outcome: 'allow' }, null, 'let', ''],
+    ['allowed, not begun', { outcome: 'allow' }, { state: 'allowed' }, 'let', 'run.not_yet'],
+    ['running', { outcome: 'allow' }, { state: 'running' }, 'running', 'run.running'],
+    ['ran well', { outcome: 'allow' }, { outcome: 'done', exit: 0 }, 'ran', 'run.good'],
+    ['ran badly', { outcome: 'allow' }, { outcome: 'done', exit: 2 }, 'ran', 'run.exit'],
+    ['was killed', { outcome: 'allow' }, { outcome: 'done', signal: 'SIGKILL' }, 'ran', 'run.signal'],
+    ['a file was changed', { outcome: 'allow' }, { outcome: 'done' }, 'ran', 'run.done'],
+    ['a file was not changed after all', { outcome: 'allow' }, { outcome: 'done', failure: 'file_changed' }, 'failed', 'run.failed'],
+    ['ran, and its record failed', { outcome: 'allow' }, { outcome: 'done', exit: 0, failure: 'receipt_failed' }, 'ran', 'run.good'],
+    ['left to the agent', { outcome: 'allow' }, { state: 'released' }, 'let', 'run.released'],
+    ['the agent told', { outcome: 'allow' }, { outcome: 'reported' }, 'ran', 'run.reported'],
+    ['the agent told nothing', { outcome: 'allow' }, { outcome: 'unreported' }, 'let', 'run.unreported'],
+    ['could not start', { outcome: 'allow' }, { outcome: 'failed' }, 'failed', 'run.failed'],
+    ['the core stopped', { outcome: 'allow' }, { outcome: 'unknown' }, 'unknown', 'run.unknown'],
+    ['allowed, then not used', { outcome: 'allow' }, { outcome: 'expired' }, 'let', 'run.expired'],
+    ['nobody answered', { outcome: 'expired' }, { outcome: 'expired' }, 'wanted', ''],
+    ['withdrawn', { outcome: 'cancelled' }, { outcome: 'cancelled' }, 'wanted', ''],
+    ['closed, nobody knows how', {}, null, 'wanted', ''],
+  ])('%s', (_, asked, call, fate, run) => {
+    const q = question({ state: 'closed', ...asked })
+    const about = call as Call | null
+    expect([fateOf(q, about), runKey(q, about)]).toEqual([fate, run])
+  })
+  it('is named by what it is', () => {
+    expect([sentenceKey('bash', 'ran'), sentenceKey('edit', 'denied'), sentenceKey('web', 'wanted')]).toEqual(['card.ran.command', 'card.denied.write', 'card.wanted.tool'])
+  })
+  it.each([['owner/f1', 'here', 'end.by.here'], ['owner/f1', 'elsewhere', 'end.by.elsewhere'], ['owner/f1', null, 'end.by.owner'], ['other', 'elsewhere', 'end.by.other'], ['', null, '']] as const)('answered by %j %s: %s', (answerer, at, key) => {
+    expect(endOf(question({ outcome: 'deny', answerer }), at).meaning).toBe(key)
+  })
 })

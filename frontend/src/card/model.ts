@@ -1,7 +1,10 @@
 // What a card says about a call: which words, which tone. It decides nothing; the core did, or a person will.
 import type { ShapeName } from '../look/Shape.svelte'
 import { has, t } from '../text/i18n'
-import type { CapabilitySnapshot, Card, Part, Question } from '../wire/types.gen'
+import { argsOf, type Unseen } from '../decide/shown'
+import { isCommand, isWrite } from '../decide/tools'
+import type { AnsweredAt } from '../state/desk.svelte'
+import type { Call, CapabilitySnapshot, Card, Part, Question } from '../wire/types.gen'
 
 export type Tone = 'good' | 'care' | 'poor'
 export type BoundaryKind = 'enforced' | 'write' | 'unbounded' | 'agent'
@@ -9,24 +12,53 @@ export type BoundaryKind = 'enforced' | 'write' | 'unbounded' | 'agent'
 /** An agent by the name people know it by; one that the catalogue does not know is shown as it is. */
 export const agentName = (agent: string): string => has(`agent.${agent}`) ? t(`agent.${agent}`) : agent
 
-const commandTools = new Set(['bash', 'powershell'])
-const writeTools = new Set(['write', 'edit', 'apply_patch'])
-export const isCommand = (tool: string): boolean => commandTools.has(tool)
-export const isWrite = (tool: string): boolean => writeTools.has(tool)
+export { isCommand, isWrite } from '../decide/tools'
 
 /** The last name of a path, on any system. */
 export const baseName = (path: string): string => path.split(/[\\/]/).filter((p) => p !== '').at(-1) ?? path
 
-/** The key of the sentence that labels a card. */
-export function sentenceKey(tool: string): string {
-  if (isCommand(tool)) return 'card.sentence.command'
-  return isWrite(tool) ? 'card.sentence.write' : 'card.sentence.tool'
+/** What is known of a call that was asked about: it waits, or how far it came. */
+export type Fate = 'sentence' | 'wanted' | 'denied' | 'let' | 'running' | 'ran' | 'failed' | 'unknown'
+
+/** Never more than is known: that something was allowed does not say that it ran. */
+export function fateOf(q: Question, call: Call | null): Fate {
+  if (q.state === 'open') return 'sentence'
+  if (q.outcome === 'deny') return 'denied'
+  if (q.outcome !== 'allow') return 'wanted'
+  switch (call?.outcome) {
+    // A change of a file that was refused at the last moment is done too, with what went wrong.
+    case 'done': return (call.failure ?? '') === '' || call.failure === 'receipt_failed' ? 'ran' : 'failed'
+    case 'reported': return 'ran'
+    case 'failed': return 'failed'
+    case 'unknown': return 'unknown'
+  }
+  return call?.state === 'running' ? 'running' : 'let'
 }
 
-/** Which of four things holds the call. */
+/** The key of the sentence that labels a card. */
+export function sentenceKey(tool: string, fate: Fate = 'sentence'): string {
+  return `card.${fate}.${isCommand(tool) ? 'command' : isWrite(tool) ? 'write' : 'tool'}`
+}
+
+/** How a call went that was answered, as a key; '' where the card's sentence says it all. */
+export function runKey(q: Question, call: Call | null): string {
+  if (q.outcome === 'deny') return 'run.not'
+  if (q.outcome !== 'allow' || call === null) return ''
+  switch (call.outcome) {
+    case 'done':
+      if (fateOf(q, call) === 'failed') return 'run.failed'
+      if ((call.signal ?? '') !== '') return 'run.signal'
+      return call.exit === undefined ? 'run.done' : call.exit === 0 ? 'run.good' : 'run.exit'
+    case 'reported': case 'unreported': case 'unknown': case 'failed': case 'expired': case 'cancelled': case 'origin_gone': return `run.${call.outcome}`
+  }
+  if (call.state === 'running') return 'run.running'
+  return call.state === 'released' ? 'run.released' : 'run.not_yet'
+}
+
+/** Which of four things holds the call. Without a sandbox that is known, only a change of a file is done by the core. */
 export function boundaryKind(card: Card): BoundaryKind {
   if (!card.here) return 'agent'
-  if (card.effective === undefined) return 'write'
+  if (card.effective === undefined) return isWrite(card.tool) ? 'write' : 'agent'
   return card.boundary !== 'enforced' || card.effective.policy === 'danger-full-access' ? 'unbounded' : 'enforced'
 }
 export const boundaryTone = (kind: BoundaryKind): Tone => kind === 'enforced' || kind === 'write' ? 'good' : 'care'
@@ -78,34 +110,30 @@ export const answerKey = (answer: string): string => {
   return has(key) ? key : 'answer.unknown'
 }
 
-/** Arguments that the changes of files show already. */
-export const writtenArguments: readonly string[] = ['path', 'file_path', 'notebook_path', 'content', 'old_string', 'new_string', 'new_source', 'edits']
+/** One argument as it is shown. Without its value: the core left it out for its length, so many bytes. */
+export interface ShownArgument { readonly name: string; readonly value: string; readonly leftOut: number | null }
 
-/** Arguments one by one, whole, but for those that the card shows in another form. */
-export function argumentList(args: unknown, shown: readonly string[]): [string, string][] {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args == null ? [] : [['', JSON.stringify(args)]]
-  if ('omitted_bytes' in args) return shown.length > 0 ? [] : [['', argumentText(args)]]
-  return Object.entries(args)
-    .filter(([name]) => name !== 'description' && !shown.includes(name))
-    .sort(([a], [b]) => a < b ? -1 : 1)
-    .map(([name, value]) => [name, argumentText(value)])
+/** Arguments one by one, whole, but for those that the card shows in another form; those that were left out stand last. What
+ * was left out is only what the core says beside the arguments: anything in them is the agent's. */
+export function argumentList(card: Card, shown: ReadonlySet<string>): ShownArgument[] {
+  const byName = (a: ShownArgument, b: ShownArgument): number => a.name < b.name ? -1 : 1
+  const isObject = typeof card.args === 'object' && card.args !== null && !Array.isArray(card.args)
+  const list = isObject ? Object.entries(argsOf(card)).filter(([name]) => !shown.has(name)).map(([name, value]) => ({ name, value: argumentText(value), leftOut: null }))
+    : card.args == null ? [] : [{ name: '', value: JSON.stringify(card.args), leftOut: null }]
+  const leftOut = Object.entries(card.omitted ?? {}).filter(([name]) => !shown.has(name)).map(([name, size]) => ({ name, value: '', leftOut: size }))
+  return [...list.sort(byName), ...leftOut.sort(byName)]
 }
 
-/** A value as text; one that the core left out for its length says how long it is. */
-function argumentText(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (typeof value === 'object' && value !== null && 'omitted_bytes' in value) return t('card.args.omitted', { bytes: String(value.omitted_bytes) })
-  return JSON.stringify(value, null, 1)
-}
+const argumentText = (value: unknown): string => typeof value === 'string' ? value : JSON.stringify(value, null, 1)
 
 export interface End { readonly key: string; readonly meaning: string; readonly shape: ShapeName; readonly tone: 'good' | 'poor' | '' }
 
-/** How a closed question ended. A time-out is never told as a denial. */
-export function endOf(q: Question): End {
-  const elsewhere = q.answerer !== undefined && q.answerer !== '' ? `end.by.${q.answerer.startsWith('owner') ? 'owner' : 'other'}` : ''
+/** How a closed question ended. A time-out is never told as a denial. at: where this page saw it answered. */
+export function endOf(q: Question, at: AnsweredAt | null = null): End {
+  const by = (q.answerer ?? '') === '' ? '' : q.answerer?.startsWith('owner') === true ? `end.by.${at ?? 'owner'}` : 'end.by.other'
   switch (q.outcome) {
-    case 'allow': return { key: (q.offer ?? 1) > 1 ? 'end.allow_rule' : 'end.allow', meaning: elsewhere, shape: 'check', tone: 'good' }
-    case 'deny': return { key: q.comment ? 'end.deny_note' : 'end.deny', meaning: elsewhere, shape: 'cross', tone: 'poor' }
+    case 'allow': return { key: (q.offer ?? 1) > 1 ? 'end.allow_rule' : 'end.allow', meaning: by, shape: 'check', tone: 'good' }
+    case 'deny': return { key: q.comment ? 'end.deny_note' : 'end.deny', meaning: by, shape: 'cross', tone: 'poor' }
     case 'expired': return { key: 'end.expired', meaning: 'end.expired.means', shape: 'dash', tone: '' }
     case 'cancelled': return { key: 'end.cancelled', meaning: 'end.cancelled.means', shape: 'dash', tone: '' }
     case 'origin_gone': return { key: 'end.origin_gone', meaning: 'end.origin_gone.means', shape: 'dash', tone: '' }
@@ -115,7 +143,7 @@ export function endOf(q: Question): End {
 }
 
 /** The facts that make a second step necessary, as keys. rule: something would be remembered. */
-export function cautions(q: Question, rule: boolean): string[] {
+export function cautions(q: Question, rule: boolean, unseen: Unseen): string[] {
   const card = q.detail
   if (card === undefined) return []
   const kind = boundaryKind(card)
@@ -124,6 +152,8 @@ export function cautions(q: Question, rule: boolean): string[] {
   if (q.risk === 'high' || card.risk.level === 'high') list.push('caution.risk')
   if ((card.parts ?? []).some((p) => p.state === 'opaque') || (card.opaque ?? '') !== '') list.push('caution.opaque')
   if (q.reason === 'outside_roots' || q.reason === 'dangerous_path') list.push(`caution.${q.reason}`)
+  if (unseen.argument) list.push('caution.argument')
+  if (unseen.change) list.push('caution.change')
   if (rule) list.push('caution.rule')
   return list.length > 0 ? list : ['caution.other']
 }

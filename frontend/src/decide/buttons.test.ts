@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Offer, Question } from '../wire/types.gen'
 import type { Arming } from './arming'
 import { allowLabel, cardButtons, onceOffer, standingOffers, type ButtonContext } from './buttons'
-import { card, question } from './question.fixture'
+import { card, question, snapshot } from './question.fixture'
 import { contentOf, isEnforced, isHighRisk } from './risk'
 
 const once: Offer = { number: 1, scope: 'once' }
@@ -47,7 +47,9 @@ it('says what Allow would do', () => {
 })
 
 describe('high risk', () => {
-  const effective = { class: 'shell', policy: 'danger-full-access', shell: true, cwd: '/p', read_roots: [], write_roots: [], metadata_roots: [], denied_roots: [], network: 'off', targets: [], environment: [], limits: {} }
+  const effective = snapshot({ policy: 'danger-full-access' })
+  const { effective: _none, ...unbounded } = card()
+  const brief = question({ detail: card({ args: {}, omitted: { env: 50_000 } }) })
   const cases: [string, Question, Offer, boolean][] = [
     ['an ordinary command', question(), once, false],
     ['medium', question({ risk: 'medium', detail: card({ risk: { level: 'medium', words: [] } }) }), once, false],
@@ -65,20 +67,38 @@ describe('high risk', () => {
     ['a file outside of the roots', question({ detail: card({ targets: ['/etc/passwd'] }) }), once, true],
     ['a file beside the root', question({ detail: card({ targets: ['/project/x'] }) }), once, true],
     ['a file in the root', question({ detail: card({ targets: ['/p/x'] }) }), once, false],
+    // An argument too long to be shown was no risk: it could say anything.
+    ['an argument that is not shown', brief, once, true],
+    ['all arguments not shown', question({ detail: card({ omitted: { '': 50_000 } }) }), once, true],
+    ['a long command, which is shown whole', question({ detail: card({ omitted: { command: 50_000 } }) }), once, false],
+    ['a change of a file that is not known', question({ tool: 'write', detail: card({ tool: 'write', targets: ['/p/x'] }) }), once, true],
+    // Without a sandbox that is known, everything passed for a file that the core writes.
+    ['a tool that is said to run here without a boundary', question({ tool: 'web', detail: { ...unbounded, tool: 'web' } }), once, true],
+    ['a boundary of what does not run here', question({ detail: card({ here: false }) }), once, true],
   ]
-  it.each(cases)('%s', (_name, of, offer, want) => { expect(isHighRisk(of, { offer, roots: ['/p'] })).toBe(want) })
+  it.each(cases)('%s', (_name, of, offer, want) => { expect(isHighRisk(of, { offer, roots: ['/p'], changes: null })).toBe(want) })
   it('is anything without its detail', () => {
     const { detail: _, ...brief } = question()
-    expect(isHighRisk(brief, { offer: once, roots: [] })).toBe(true)
-    expect(contentOf(brief, { offer: once, roots: [], stale: false })).toMatchObject({ stale: true })
+    expect(isHighRisk(brief, { offer: once, roots: [], changes: null })).toBe(true)
+    expect(contentOf(brief, { offer: once, roots: [], stale: false, changes: null })).toMatchObject({ stale: true })
   })
-  it('is judged by the boundary alone for the label', () => { expect(isEnforced(card())).toBe(true) })
+  // Before the sessions were known, no file was outside.
+  it('is a file while the roots are not known', () => {
+    expect(isHighRisk(question({ detail: card({ targets: ['/p/x'] }) }), { offer: once, roots: [], changes: null })).toBe(true)
+  })
+  it('is judged by the boundary alone for the label', () => {
+    expect([isEnforced(card()), isEnforced({ ...unbounded, tool: 'edit' }), isEnforced({ ...unbounded, tool: 'web' }), isEnforced(card({ here: false }))])
+      .toEqual([true, true, false, false])
+  })
 })
 
 it('makes another content of another version, offer or state of its files', () => {
-  const chosen = { offer: once, roots: [], stale: false }
+  const chosen = { offer: once, roots: [], stale: false, changes: null }
   const first = contentOf(question(), chosen)
   expect(first).toMatchObject({ highRisk: false, needsEnd: true, stale: false })
+  // The end of a tool without a command was nobody's business, and Allow was ready far above it.
+  const { command: _, ...other } = card({ tool: 'web', args: { text: 'x' } })
+  expect(contentOf(question({ tool: 'web', detail: other }), chosen).needsEnd).toBe(true)
   expect(contentOf(question({ version: 2 }), chosen).key).not.toBe(first.key)
   expect(contentOf(question(), { ...chosen, offer: standing }).key).not.toBe(first.key)
   expect(contentOf(question(), { ...chosen, stale: true }).stale).toBe(true)

@@ -13,6 +13,8 @@ type Clock = () => number
 
 export class Guard {
   view: Arming = $state.raw(arming(initialArming(0)))
+  /** The card is in sight: it is in the window, and the page is not hidden. */
+  inSight: boolean = $state(false)
   #state: ArmingState
   /** view again, to be compared without making whoever called depend on it. */
   #last: Arming
@@ -139,7 +141,10 @@ export class Guard {
   }
 
   #input(): void { this.#to({ type: 'input', at: this.#clock() }) }
-  #sight(): void { this.#to({ type: this.#cardVisible && this.#pageVisible ? 'visible' : 'hidden', at: this.#clock() }) }
+  #sight(): void {
+    this.inSight = this.#cardVisible && this.#pageVisible
+    this.#to({ type: this.#cardVisible && this.#pageVisible ? 'visible' : 'hidden', at: this.#clock() })
+  }
   #to(event: ArmingEvent): void { this.#set(nextArming(this.#state, event)) }
 
   #set(state: ArmingState): void {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { allowVisible, inputPause, riskVisible, stepVisible, type Content } from './arming'
+import { allowVisible, denyVisible, inputPause, riskVisible, stepVisible, type Content } from './arming'
 import { Guard, type Act } from './guard.svelte'
+import { keyClickTime } from './press'
 
 // What the guard uses of a browser, as far as Node has none.
 class FakePointer extends Event {
@@ -145,6 +146,46 @@ describe('the guard', () => {
       button.dispatchEvent(new FakePointer('click', [button], { detail: 0, pointerType: '' }))
     }
     expect(acts).toEqual([])
+  })
+  // Deny waits for no pause in the input, so that nothing but the press itself tells the click of a key from a person's own.
+  it.each([['Enter', 'Enter'], [' ', 'Space']])('a focused Deny does not take the key %j, pressed once, held or repeated, nor the clicks an engine makes of it', (key, code) => {
+    const refuse = new FakeElement()
+    open(calm)
+    guard.button('deny', 'deny', (act) => acts.push(act))(refuse as unknown as HTMLElement)
+    const made = (): void => { refuse.dispatchEvent(new FakePointer('click', [refuse], { detail: 0, pointerType: '' })) }
+    const press = (name: string): void => {
+      page.dispatchEvent(new FakeKey(name, key, code))
+      const own = new FakeKey(name, key, code)
+      refuse.dispatchEvent(own)
+      expect(own.defaultPrevented).toBe(true)
+      made()
+    }
+    vi.advanceTimersByTime(denyVisible)
+    expect(guard.view.deny).toBe('armed')
+    for (let i = 0; i < 40; i++) {
+      press('keydown')
+      vi.advanceTimersByTime(keyClickTime)
+      made()
+    }
+    press('keyup')
+    vi.advanceTimersByTime(keyClickTime)
+    made()
+    expect([acts, guard.view.deny]).toEqual([[], 'armed'])
+    // Long after the key a click without a pointer is a screen reader's.
+    vi.advanceTimersByTime(1)
+    made()
+    expect(acts).toEqual(['decides'])
+  })
+  it('a fresh chord denies, though a key was just pressed; the next one finds it decided', () => {
+    open(calm)
+    vi.advanceTimersByTime(denyVisible)
+    const chordOf = (): Act => {
+      const event = new FakeKey('keydown', 'Backspace')
+      page.dispatchEvent(event)
+      return guard.act('deny', event)
+    }
+    page.dispatchEvent(new FakeKey('keydown', 'a'))
+    expect([chordOf(), chordOf()]).toEqual(['decides', 'waits'])
   })
   it('waits again after the focus, and while the page is hidden', () => {
     open(calm)

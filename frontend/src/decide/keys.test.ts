@@ -11,7 +11,7 @@ function pressed(text: string, more: Partial<KeyLike> = {}): KeyLike {
     ctrlKey: names.includes('Ctrl'), metaKey: names.includes('Cmd'), altKey: names.includes('Alt'), shiftKey: names.includes('Shift'), ...more,
   }
 }
-const inPlace = (focus: Focus, more: Partial<KeyContext> = {}): KeyContext => ({ mac: false, focus, letters: true, ...more })
+const inPlace = (focus: Focus, more: Partial<KeyContext> = {}): KeyContext => ({ mac: false, focus, letters: true, denying: false, ...more })
 
 describe('the keys', () => {
   const cases: [string, Focus, string | null][] = [
@@ -20,9 +20,12 @@ describe('the keys', () => {
     ['Ctrl+Shift+Enter', 'card', 'scope_review'], ['Ctrl+Shift+Enter', 'comment', 'scope_review'], ['Ctrl+Shift+Enter', 'note', null],
     ['Ctrl+Backspace', 'card', 'deny'], ['Ctrl+Shift+Backspace', 'card', 'deny_note'],
     ['Ctrl+Backspace', 'comment', null], ['Ctrl+Backspace', 'note', null], ['Ctrl+Backspace', 'text', null], ['Ctrl+Shift+Backspace', 'text', null],
-    ['ArrowDown', 'list', 'next'], ['ArrowUp', 'list', 'previous'], ['ArrowDown', 'card', null], ['ArrowDown', 'text', null], ['ArrowDown', 'other', null],
+    ['ArrowDown', 'list', 'next'], ['ArrowUp', 'list', 'previous'], ['ArrowDown', 'card', null], ['ArrowDown', 'text', null], ['ArrowUp', 'note', null], ['Shift+ArrowDown', 'list', null],
+    // After an answer by mouse nothing has the focus, and once no key of the list did anything then.
+    ['ArrowDown', 'other', 'next'], ['ArrowUp', 'other', 'previous'], ['ArrowDown', 'choice', null], ['j', 'choice', 'next'],
+    ['k', 'other', 'previous'], ['Shift+?', 'other', 'help'], ['e', 'other', null], ['d', 'other', null], ['c', 'other', null], ['r', 'other', null],
     ['j', 'list', 'next'], ['k', 'card', 'previous'], ['J', 'list', 'next'], ['e', 'card', 'expand'], ['d', 'card', 'diff'],
-    ['c', 'card', 'comment'], ['r', 'card', 'repeat_aloud'], ['Shift+?', 'list', 'help'], ['j', 'other', null], ['Shift+J', 'list', null],
+    ['c', 'card', 'comment'], ['r', 'card', 'repeat_aloud'], ['Shift+?', 'list', 'help'], ['j', 'other', 'next'], ['Shift+J', 'list', null],
     ['j', 'text', null], ['c', 'comment', null], ['?', 'note', null], ['x', 'card', null], ['Ctrl+j', 'card', null], ['Alt+j', 'card', null],
     ['Ctrl+1', 'card', 'page_inbox'], ['Ctrl+5', 'other', 'page_settings'], ['Ctrl+3', 'text', 'page_projects'], ['Ctrl+6', 'card', null],
     ['1', 'mode_menu', 'mode_1'], ['5', 'mode_menu', 'mode_5'], ['6', 'mode_menu', null], ['1', 'card', null], ['1', 'list', null],
@@ -33,6 +36,24 @@ describe('the keys', () => {
     ['Cmd+Enter', 'card', null], ['Ctrl+Alt+Enter', 'card', null], ['Ctrl+Cmd+Enter', 'card', null],
   ]
   it.each(cases)('%s with focus in %s: %s', (text, focus, want) => { expect(commandOf(pressed(text), inPlace(focus))).toBe(want) })
+})
+
+// While a denial was being written, the chord allowed from wherever else the focus was: from the box "Also stop this turn",
+// from the button that sends the note, after a click on the hint, from Deny itself and from "Deny all that wait".
+describe('the chord of Allow means no allow', () => {
+  it('on what refuses', () => {
+    expect(commandOf(pressed('Ctrl+Enter'), inPlace('refuses'))).toBeNull()
+    expect(commandOf(pressed('Ctrl+Shift+Enter'), inPlace('refuses'))).toBeNull()
+    expect(commandOf(pressed('Ctrl+Backspace'), inPlace('refuses'))).toBe('deny')
+  })
+  it('while a note of a denial is open, wherever the focus is', () => {
+    for (const focus of ['list', 'card', 'mode_menu', 'comment', 'note', 'text', 'choice', 'refuses', 'other'] as const) {
+      for (const text of ['Ctrl+Enter', 'Ctrl+Shift+Enter']) {
+        const means = commandOf(pressed(text), inPlace(focus, { denying: true }))
+        expect(means === 'send_note' ? focus : means).toBe(text === 'Ctrl+Enter' && focus === 'note' ? 'note' : null)
+      }
+    }
+  })
 })
 
 it('uses Cmd on a Mac, where Ctrl is another key', () => {
@@ -65,7 +86,7 @@ describe('what acts on nothing', () => {
 it('no key without Mod allows or denies, wherever the focus is', () => {
   const deciding = new Set(['allow_once', 'deny', 'send_note'])
   const keys = ['Enter', ' ', 'Backspace', 'Delete', 'Escape', 'Tab', ...'abcdefghijklmnopqrstuvwxyz0123456789?/.']
-  for (const focus of ['list', 'card', 'mode_menu', 'comment', 'note', 'text', 'other'] as const) {
+  for (const focus of ['list', 'card', 'mode_menu', 'comment', 'note', 'text', 'choice', 'refuses', 'other'] as const) {
     for (const key of keys) for (const shiftKey of [false, true]) {
       expect(deciding.has(commandOf(pressed('x', { key, shiftKey }), inPlace(focus)) ?? '')).toBe(false)
     }

@@ -9,14 +9,18 @@ export type Command =
   | 'mode_1' | 'mode_2' | 'mode_3' | 'mode_4' | 'mode_5'
   | 'filter' | 'back' | 'help'
 
-/** Where the focus is. comment: the card's comment to an allow; note: the note of a denial; text: any other text field. */
-export type Focus = 'list' | 'card' | 'mode_menu' | 'comment' | 'note' | 'text' | 'other'
+/** Where the focus is. comment: the card's comment to an allow; note: the note of a denial, with everything beside it; text:
+ * any other text field; choice: radio buttons, which have arrows of their own; refuses: a button that refuses or goes back,
+ * or an open menu of those; other: anything else, also nothing. */
+export type Focus = 'list' | 'card' | 'mode_menu' | 'comment' | 'note' | 'text' | 'choice' | 'refuses' | 'other'
 
 export interface KeyContext {
   readonly mac: boolean
   readonly focus: Focus
   /** The owner's preference: single letters act. */
   readonly letters: boolean
+  /** The note of a denial is open on the card, wherever the focus is. */
+  readonly denying: boolean
 }
 
 /** One row of the help: the keys as they are printed on a keyboard, and the sentence's key. */
@@ -31,6 +35,8 @@ const modes: readonly Command[] = ['mode_1', 'mode_2', 'mode_3', 'mode_4', 'mode
 const letters: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['j', 'next'], ['k', 'previous'], ['e', 'expand'], ['d', 'diff'], ['c', 'comment'], ['r', 'repeat_aloud'], ['?', 'help'],
 ])
+/** Letters that act outside of the list and the card too: they go through the list, and tell of the keys. */
+const anywhere: ReadonlySet<Command> = new Set<Command>(['next', 'previous', 'help'])
 const textFocus: ReadonlySet<Focus> = new Set<Focus>(['comment', 'note', 'text'])
 
 /** The table as help shows it. Mod is Cmd on a Mac and Ctrl elsewhere. */
@@ -62,12 +68,12 @@ function digit(event: KeyLike): number {
 }
 
 /** With Mod held. */
-function chord(event: KeyLike, focus: Focus): Command | null {
+function chord(event: KeyLike, { focus, denying }: KeyContext): Command | null {
   const writing = textFocus.has(focus)
   if (event.key === 'Enter') {
     // In the note of a denial, and in a filter, somebody means something else than to allow.
     if (focus === 'note') return event.shiftKey ? null : 'send_note'
-    if (focus === 'text') return null
+    if (focus === 'text' || focus === 'refuses' || denying) return null
     return event.shiftKey ? 'scope_review' : 'allow_once'
   }
   if (event.key === 'Backspace') return writing ? null : event.shiftKey ? 'deny_note' : 'deny'
@@ -82,14 +88,17 @@ export function commandOf(event: KeyLike, context: KeyContext): Command | null {
   const mod = context.mac ? event.metaKey : event.ctrlKey
   const foreign = event.altKey || (context.mac ? event.ctrlKey : event.metaKey)
   if (foreign) return null
-  if (mod) return chord(event, context.focus)
+  if (mod) return chord(event, context)
   if (event.key === 'Escape') return event.shiftKey ? null : 'back'
   if (textFocus.has(context.focus)) return null
   if (context.focus === 'mode_menu') return event.shiftKey ? null : modes[digit(event) - 1] ?? null
-  if (context.focus !== 'list' && context.focus !== 'card') return null
+  const inPlace = context.focus === 'list' || context.focus === 'card'
   // In the card the arrows scroll what is read; J and K go to another one from there.
-  if (context.focus === 'list' && !event.shiftKey && event.key === 'ArrowDown') return 'next'
-  if (context.focus === 'list' && !event.shiftKey && event.key === 'ArrowUp') return 'previous'
+  if (context.focus !== 'card' && context.focus !== 'choice' && !event.shiftKey) {
+    if (event.key === 'ArrowDown') return 'next'
+    if (event.key === 'ArrowUp') return 'previous'
+  }
   if (!context.letters || (event.shiftKey && event.key !== '?')) return null
-  return letters.get(event.key.toLowerCase()) ?? null
+  const command = letters.get(event.key.toLowerCase()) ?? null
+  return command === null || inPlace || anywhere.has(command) ? command : null
 }

@@ -1,10 +1,17 @@
 // Questions for tests.
-import type { Card, Question } from '../wire/types.gen'
+import type { CapabilitySnapshot, Card, Question } from '../wire/types.gen'
+
+export function snapshot(more: Partial<CapabilitySnapshot> = {}): CapabilitySnapshot {
+  return {
+    class: 'shell', policy: 'workspace-write', shell: true, cwd: '/p', read_roots: [], write_roots: [], metadata_roots: [], denied_roots: [],
+    network: 'off', targets: [], environment: [], limits: {}, ...more,
+  }
+}
 
 export function card(more: Partial<Card> = {}): Card {
   return {
     agent: 'claude', verified: true, program: '/usr/bin/claude', pid: 1, chain: [], runs: [], project: '/p', tool: 'bash', agent_tool: 'Bash', command: 'ls',
-    args: {}, cwd: '/p', here: true, boundary: 'enforced', verdict: { outcome: 'ask', reason: 'approval_required', step: 13, trace: [] },
+    args: {}, cwd: '/p', here: true, boundary: 'enforced', effective: snapshot(), verdict: { outcome: 'ask', reason: 'approval_required', step: 13, trace: [] },
     risk: { level: 'low', words: [] }, ...more,
   }
 }

@@ -4,10 +4,13 @@ import { baseName } from '../card/model'
 import type { Call, Card, Question } from '../wire/types.gen'
 
 /** The longest a row's line is made; what is longer is cut in a list anyway. */
-const longestLine = 200
+const longestLine = 400
 
 /** A text of several lines as one, cut: the card shows the whole. */
-const oneLine = (text: string): string => text.trim().replaceAll(/\s*\n\s*/g, ' ').slice(0, longestLine)
+const oneLine = (text: string): string => {
+  const line = text.trim().replaceAll(/\s*\n\s*/g, ' ')
+  return line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+}
 
 /** The one line that tells calls apart: the command, or the first argument that names something. */
 export function lineOf(tool: string, args: unknown, command?: string): string {
@@ -18,7 +21,7 @@ export function lineOf(tool: string, args: unknown, command?: string): string {
     const value = values.get(name)
     if (typeof value !== 'string' || value === '') continue
     if (name === 'command') return oneLine(value)
-    return `${tool} ${value}`.slice(0, longestLine)
+    return oneLine(`${tool} ${value}`)
   }
   return tool
 }

@@ -12,6 +12,7 @@ import { has, setDesktopLanguage, setLanguage } from '../text/i18n'
 import { untrack } from 'svelte'
 import { SvelteMap } from 'svelte/reactivity'
 import { untilTick } from './clock'
+import { Drafts } from './drafts'
 import { noFeed, putQuestion, withPause, type Feed, type Taken } from './feed'
 import { Follower } from './follow'
 import { listedReceipts } from './sync'
@@ -25,6 +26,15 @@ export const keptNotices = 20
 export const receiptsPause = 500
 /** The longest wait for which a denial that came too soon is sent again by itself, in ms. */
 export const longestTooSoon = 1000
+
+/** Refusals of what is the owner's alone. */
+const ownersOnly: ReadonlySet<string> = new Set(['capability_denied', 'presence_required'])
+
+/** How many answers are remembered with where they were given. */
+export const keptAnswered = 200
+
+/** Where a request was answered, as far as this page saw it: by itself, or anywhere else. */
+export type AnsweredAt = 'here' | 'elsewhere'
 
 /** An error beside what caused it. */
 export interface Refusal {
@@ -47,8 +57,15 @@ export class Desk {
   page: Page = $state('inbox')
   /** The session, project or receipt that a link or a notification asked for. */
   target: string | null = $state(null)
+  /** A receipt that was asked for by itself: the list holds only the newest. */
+  receipt: Receipt | null = $state.raw(null)
+  /** Notes that were begun. */
+  readonly drafts = new Drafts()
   #feed: Feed = $state.raw(noFeed)
   #pending = new SvelteMap<string, 'sending' | 'unknown'>()
+  #answered = new SvelteMap<string, AnsweredAt>()
+  /** Answers whose own reply never came: what closed their question may have been another one. */
+  #doubtful = new Set<string>()
 
   #client: Client | null = null
   #follower: Follower | null = null
@@ -62,6 +79,8 @@ export class Desk {
   #receipts: ReturnType<typeof setTimeout> | null = null
   #started = false
 
+  /** Whether a snapshot was taken since the page was loaded. Before it nothing is known, also not that nothing waits. */
+  get known(): boolean { return this.#feed.epoch !== '' }
   get status(): Status | null { return this.#feed.status }
   get questions(): readonly Question[] { return this.#feed.questions }
   get more(): number { return this.#feed.more }
@@ -74,6 +93,8 @@ export class Desk {
 
   /** Whether this page speaks for the owner, so that its answers count. */
   get mayAnswer(): boolean { return this.connection === 'ready' && this.status?.unlocked === true }
+  /** Whether the core answers this page, and lets it look but not answer. */
+  get looksOnly(): boolean { return this.connection === 'ready' && this.status?.unlocked !== true }
   /** The selected question, open or closed meanwhile. */
   get card(): Question | null { return this.selected === null ? null : this.question(this.selected) }
 
@@ -82,6 +103,10 @@ export class Desk {
   }
 
   pendingAnswer(id: string): Pending { return this.#pending.get(id) ?? null }
+  /** null: this page did not see it. */
+  answeredAt(id: string): AnsweredAt | null { return this.#answered.get(id) ?? null }
+  /** The call that a question is about, if it is among the newest. */
+  callOf(question: Question): Call | null { return this.recent.find((call) => call.id === question.call) ?? null }
 
   /** Begins to follow the core; once. A transport is given in tests, otherwise it is the window's or the browser's. */
   start(transport: Transport = ownTransport()): void {
@@ -93,6 +118,7 @@ export class Desk {
     this.#answers = new Answers(client, (id, state) => {
       if (state === null) this.#pending.delete(id)
       else this.#pending.set(id, state)
+      if (state === 'unknown') this.#doubtful.add(id)
     })
     this.#follower = new Follower(client, {
       feed: (feed) => this.#show(feed),
@@ -169,6 +195,17 @@ export class Desk {
   async pauseSession(session: string): Promise<boolean> { return await this.#try('pause_session', { session }) !== null }
   async resumeSession(session: string): Promise<boolean> { return await this.#try('resume_session', { session }) !== null }
 
+  /** Opens the newest receipt of a call on its page. False: there is none, with a notice. */
+  async openReceipt(call: string): Promise<boolean> {
+    const list = await this.#try('list_receipts', { call, limit: 1 })
+    if (list === null) return false
+    const receipt = list.receipts?.[0]
+    if (receipt === undefined) { this.notice('notice.no_receipt'); return false }
+    this.receipt = receipt
+    this.go('receipts', receipt.record.id)
+    return true
+  }
+
   /** For so many seconds; -1 until resumed, 0 resumes. */
   async pauseDesk(seconds: number): Promise<boolean> {
     const pause = await this.#try('pause_desk', { seconds })
@@ -189,10 +226,18 @@ export class Desk {
     this.verification = await this.#try('verify_receipts', {})
   }
 
-  notice(key: string, args: Readonly<Record<string, string>> = {}): void {
+  /** opens: the question that its button opens. */
+  notice(key: string, args: Readonly<Record<string, string>> = {}, opens?: string): void {
     // The same again takes the place of the first: a page that opens links must not pile them up.
     const others = untrack(() => this.notices).filter((one) => one.key !== key || JSON.stringify(one.args) !== JSON.stringify(args))
-    this.notices = [...others, { id: ++this.#noticeID, key, args }].slice(-keptNotices)
+    const notice: Notice = { id: ++this.#noticeID, key, args, ...(opens === undefined ? {} : { opens }) }
+    this.notices = [...others, notice].slice(-keptNotices)
+  }
+
+  /** Opens what a notice is about; its button was pressed. */
+  open(notice: Notice): void {
+    this.dismiss(notice)
+    if (notice.opens !== undefined) this.#navigate('inbox', notice.opens)
   }
 
   dismiss(notice: Notice): void { this.notices = untrack(() => this.notices).filter((one) => one.id !== notice.id) }
@@ -223,6 +268,7 @@ export class Desk {
     if (this.#answers === null || (again && this.#pending.has(id))) return false
     try {
       const result = await this.#answers.send(answer)
+      if (result.applied && !this.#doubtful.has(id)) this.#remember(id, 'here')
       if (this.question(id)?.state === 'open') void this.#fetch(id)
       return result.outcome === wanted
     } catch (thrown) {
@@ -237,10 +283,19 @@ export class Desk {
         return this.#answer(answer, wanted, false)
       }
       this.#pending.delete(id)
+      if (error.code === 'already_answered') this.#remember(id, 'elsewhere')
       if (error.code === 'not_shown') this.#shown.delete(`${id} ${answer.args.version}`)
       this.#fail(error)
       void this.#fetch(id)
       return false
+    }
+  }
+
+  #remember(id: string, at: AnsweredAt): void {
+    this.#answered.set(id, at)
+    for (const oldest of this.#answered.keys()) {
+      if (this.#answered.size <= keptAnswered) break
+      this.#answered.delete(oldest)
     }
   }
 
@@ -256,7 +311,9 @@ export class Desk {
 
   #fail(error: WireError): void {
     const key = `error.${error.code}`
-    if (has(key)) this.notice(key, error.args)
+    // A browser that only looks is told what would help, whatever it tried.
+    if (ownersOnly.has(error.code) && this.looksOnly) this.notice('blocked.look_only')
+    else if (has(key)) this.notice(key, error.args)
     else this.notice('error.unknown', { ...error.args, code: error.code })
   }
 
@@ -274,6 +331,7 @@ export class Desk {
   #show(feed: Feed): void {
     if (feed.preferences !== untrack(() => this.#feed).preferences) setLanguage(feed.preferences.language)
     this.#feed = feed
+    this.drafts.only(feed.questions.map((one) => one.id))
     this.#tick()
   }
 
@@ -293,6 +351,7 @@ export class Desk {
   #taken(taken: Taken): void {
     switch (taken.kind) {
       case 'closed':
+        this.#closed(taken.question)
         this.#answers?.closed(taken.question)
         if (this.more > 0) void this.#refill()
         return
@@ -302,6 +361,13 @@ export class Desk {
       case 'link':
         this.#follow(taken.link)
     }
+  }
+
+  /** A question was closed in front of this page. While this page answers nothing, the answer came from elsewhere; an answer
+   * of its own may close others with it. */
+  #closed(question: Question): void {
+    const answered = question.outcome === 'allow' || question.outcome === 'deny'
+    if (answered && !this.#answered.has(question.id) && this.#answers?.waiting().length === 0) this.#remember(question.id, 'elsewhere')
   }
 
   /** Fills the list up when some did not fit. */
@@ -321,12 +387,15 @@ export class Desk {
     }, ms)
   }
 
-  /** A link only navigates. A browser beside a window leaves it to the window. */
+  /** A link only navigates, and never puts another card where one waits for an answer: whatever opens links could do that under
+   * a hand that is about to press. A browser beside a window leaves it to the window. */
   #follow(link: Link): void {
     if (this.kind === 'browser' && this.status?.window === true) return
     const id = link.id ?? ''
     switch (link.kind) {
-      case 'approval': return this.#navigate('inbox', id)
+      case 'approval':
+        if (this.card?.state === 'open' && this.card.id !== id) return this.notice('notice.other_request', {}, id)
+        return this.#navigate('inbox', id)
       case 'session': return this.go('sessions', id)
       case 'project': return this.go('projects', id)
       case 'receipt': return this.go('receipts', id)

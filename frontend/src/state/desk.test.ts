@@ -74,6 +74,55 @@ describe('the desk', () => {
     expect(desk.selected).toBe('q1')
     expect(desk.card).toMatchObject({ state: 'closed', answerer: 'terminal' })
   })
+  it('knows nothing before its first snapshot, and what it knew after the connection was lost', async () => {
+    expect(desk.known).toBe(false)
+    await ready()
+    expect(desk.known).toBe(true)
+    transport.losses.emit()
+    expect(desk.known).toBe(true)
+  })
+  it('tells an answer from elsewhere from one that closes others with it, and from a time-out', async () => {
+    for (const id of ['q2', 'q3']) core.put('question.asked', question({ id, created_at: noon(1) }))
+    await ready()
+    put('question.closed', { ...open, state: 'closed', outcome: 'deny', answerer: 'owner/f' })
+    expect(desk.answeredAt('q1')).toBe('elsewhere')
+    const answer = desk.deny(question({ id: 'q2' }), '', true)
+    put('question.closed', question({ id: 'q3', state: 'closed', outcome: 'deny', answerer: 'owner/f' }))
+    put('question.closed', question({ id: 'q2', state: 'closed', outcome: 'deny', answerer: 'owner/f' }))
+    transport.last('question_reject').reply({ applied: true, outcome: 'deny', version: 1 })
+    expect(await answer).toBe(true)
+    expect([desk.answeredAt('q2'), desk.answeredAt('q3')]).toEqual(['here', null])
+    put('question.asked', question({ id: 'q4' }))
+    put('question.closed', question({ id: 'q4', state: 'closed', outcome: 'expired' }))
+    expect(desk.answeredAt('q4')).toBeNull()
+  })
+  it('keeps the notes that were begun until their request is closed', async () => {
+    await ready()
+    desk.drafts.keep('q1', 'not in ')
+    put('question.asked', question({ id: 'q2', created_at: noon(1) }))
+    expect(desk.drafts.of('q1')).toBe('not in ')
+    put('question.closed', { ...open, state: 'closed', outcome: 'expired' })
+    expect(desk.drafts.of('q1')).toBe('')
+  })
+  it('opens the newest receipt of a call, or says that there is none', async () => {
+    await ready((request) => {
+      const { call } = request.args as { call?: string }
+      return request.action === 'list_receipts' && call === 'c1' ? { receipts: [{ record: { id: 'r1' } }] } : undefined
+    })
+    expect(await desk.openReceipt('c1')).toBe(true)
+    expect([desk.page, desk.target, desk.receipt?.record.id]).toEqual(['receipts', 'r1', 'r1'])
+    desk.go('inbox')
+    expect(await desk.openReceipt('c2')).toBe(false)
+    expect([desk.page, desk.notices.at(-1)?.key]).toEqual(['inbox', 'notice.no_receipt'])
+  })
+  it.each(['capability_denied', 'presence_required'])('tells a page that may only look what would help, whatever it tried: %s', async (code) => {
+    now = { unlocked: false }
+    await ready()
+    const act = desk.testRequest()
+    transport.last('test_request').refuse(code)
+    await act
+    expect(desk.notices.map((one) => one.key)).toEqual(['blocked.look_only'])
+  })
   it('only looks where it does not speak for the owner', async () => {
     now = { unlocked: false }
     await ready()
@@ -155,6 +204,7 @@ describe('the desk', () => {
       expect(await answer).toBe(true)
       expect(desk.pendingAnswer('q1')).toBeNull()
       expect(desk.notices).toEqual([])
+      expect(desk.answeredAt('q1')).toBe('here')
     })
     it('stay locked while their fate is unknown, and are settled by a snapshot', async () => {
       await ready()
@@ -169,6 +219,8 @@ describe('the desk', () => {
       expect(await answer).toBe(true)
       expect(new Set(transport.of('question_reply').map((one) => one.request.command_id)).size).toBe(1)
       expect(desk.pendingAnswer('q1')).toBeNull()
+      // Its own reply never came: the end may be another answer's.
+      expect(desk.answeredAt('q1')).toBeNull()
     })
     it('that somebody else gave first say so', async () => {
       await ready()
@@ -179,6 +231,7 @@ describe('the desk', () => {
       await settled()
       expect(desk.notices.length).toBe(1)
       expect(desk.closed.get('q1')).toMatchObject({ outcome: 'deny' })
+      expect(desk.answeredAt('q1')).toBe('elsewhere')
     })
     it('that name an old version are refused, and the new one is fetched', async () => {
       await ready()
@@ -259,6 +312,28 @@ describe('the desk', () => {
     await settled()
     link('receipt', 'r1')
     expect(desk.page).toBe('sessions')
+  })
+  // A page that opens links could put another card under the pointer that was about to press Allow.
+  it('puts no other card in the place of one that waits: a link to it is a notice with a button', async () => {
+    core.put('question.asked', question({ id: 'q2' }))
+    await ready()
+    const link = (kind: string, id = ''): void => { core.happen('link.opened', { kind, id }); tell() }
+    link('approval', 'q1')
+    expect(desk.selected).toBe('q1')
+    link('approval', 'q2')
+    // Nor by way of another page.
+    link('session', 's1')
+    link('approval', 'q2')
+    expect([desk.page, desk.selected, desk.notices.map((one) => [one.key, one.opens])]).toEqual(['sessions', 'q1', [['notice.other_request', 'q2']]])
+    link('approval', 'q1')
+    expect([desk.page, desk.selected]).toEqual(['inbox', 'q1'])
+    desk.open(desk.notices[0] as (typeof desk.notices)[number])
+    expect([desk.page, desk.selected, desk.notices]).toEqual(['inbox', 'q2', []])
+    // An answered card waits for nothing.
+    core.put('question.closed', { ...question({ id: 'q2' }), state: 'closed', outcome: 'deny' })
+    tell()
+    link('approval', 'q1')
+    expect(desk.selected).toBe('q1')
   })
   it('asks for receipts again, once, when some were issued', async () => {
     await ready()

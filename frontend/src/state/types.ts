@@ -9,6 +9,8 @@ export interface Notice {
   readonly id: number
   readonly key: string
   readonly args: Readonly<Record<string, string>>
+  /** The question that its button opens. */
+  readonly opens?: string
 }
 
 export const pages: readonly Page[] = ['inbox', 'sessions', 'projects', 'receipts', 'settings']

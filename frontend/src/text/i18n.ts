@@ -2,7 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity'
 import en from '../../../app/i18n/en.json'
 import zhCN from '../../../app/i18n/zh-CN.json'
-import { chooseLanguage, fill, lookUp, type Args, type Catalogue, type Language } from './translate'
+import { chooseLanguage, fill, lookUp, stretches, type Args, type Catalogue, type Language, type Stretch } from './translate'
 
 const catalogues: Readonly<Record<Language, Catalogue>> = { en, 'zh-CN': zhCN }
 const chosen = new SvelteMap<'set', string>()
@@ -45,6 +45,11 @@ export function t(key: string, args: Args = {}): string {
     return key
   }
   return fill(text, args)
+}
+
+/** The sentence of a key in stretches, so that its names can be set apart. */
+export function sentence(key: string, args: Args = {}): readonly Stretch[] {
+  return stretches(lookUp(catalogues[language()], key) ?? lookUp(en, key) ?? key, args)
 }
 
 /** The sentence of an error of the core or of the app; a code without one of its own is named. */
