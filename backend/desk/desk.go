@@ -86,6 +86,7 @@ type Desk struct {
 	broker   *sandbox.Broker
 	frames   *wire.FrameLog
 	presence *presence
+	links    linkGate
 	actions  map[string]Action
 
 	window window

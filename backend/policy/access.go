@@ -50,8 +50,9 @@ const (
 	maxEntries   = 4 * maxReach // directory entries in all: what is over them is not known
 )
 
-// looked remembers what one examination saw on the filesystem, so that a text that names one place a thousand times looks
-// once. It assumes nothing about what happens later: the same place gives the same answer within one examination only.
+// looked remembers what one examination saw on the filesystem, so that a text that names one place a thousand times
+// looks once. It assumes nothing about what happens later: the same place gives the same answer within one
+// examination only.
 type looked struct {
 	entries int // directory entries so far
 	git     map[string]string
@@ -84,6 +85,7 @@ func (x *analysis) locate(a *access, base, name string) {
 	abs, err := pathid.Abs(x.platform, base, name)
 	if err != nil {
 		a.refused = refusalOf(err)
+		x.compareRefused(a, base, name)
 		return
 	}
 	if x.platform != pathid.Windows && (a.odd == pathid.SuspiciousUNC || a.odd == pathid.SuspiciousDevicePrefix) &&
@@ -92,6 +94,9 @@ func (x *analysis) locate(a *access, base, name string) {
 	}
 	a.lexical = abs
 	a.keys = append(a.keys, matchKey(x.platform, abs))
+	if bare := pathid.WithoutStreams(x.platform, abs); bare != abs {
+		a.keys = append(a.keys, matchKey(x.platform, bare)) // a stream belongs to its file
+	}
 	roots := x.f.call.Roots
 	// The directory base is resolved, so what the system opens is the path as written from there: ".." after a link
 	// leaves the link's target, which Abs cannot know.
@@ -113,13 +118,7 @@ func (x *analysis) locate(a *access, base, name string) {
 		if path == "" {
 			continue
 		}
-		names := plainNames(x.platform, roots, path)
-		if a.dangerous == "" {
-			a.dangerous = dangerousIn(names)
-		}
-		if a.secret == "" {
-			a.secret = secretIn(x.platform, names)
-		}
+		x.judgeNames(a, roots, path)
 		if path == a.resolved {
 			break // both are the same
 		}
@@ -131,6 +130,38 @@ func (x *analysis) locate(a *access, base, name string) {
 		}
 		t := x.tree(a.resolved, a.skipHidden)
 		a.reach, a.reachMore, a.reachKeys, a.reachSecret = t.files, t.more, t.keys, t.secret
+	}
+}
+
+// compareRefused fills in what a path that must not be touched is compared as, for rules that restrain and for what
+// it is dangerous to write: \\?\C:\x is C:\x. The refusal stays, so no rule allows it.
+func (x *analysis) compareRefused(a *access, base, name string) {
+	if share, ok := pathid.Share(x.platform, name); ok {
+		// As a rule writes a share (//server/share), and with a drive that does not exist, so that rules for any
+		// depth match.
+		a.keys = append(a.keys, matchKey(x.platform, "/"+share), matchKey(x.platform, "@:/"+share))
+		x.judgeNames(a, nil, `Z:\`+strings.ReplaceAll(share, "/", `\`))
+	}
+	path, ok := pathid.Comparable(x.platform, base, name)
+	if !ok {
+		return
+	}
+	a.lexical = path
+	a.keys = append(a.keys, matchKey(x.platform, path))
+	if bare := pathid.WithoutStreams(x.platform, path); bare != path {
+		a.keys = append(a.keys, matchKey(x.platform, bare))
+	}
+	x.judgeNames(a, x.f.call.Roots, path)
+}
+
+// judgeNames looks for dangerous and secret names in a path.
+func (x *analysis) judgeNames(a *access, roots []string, path string) {
+	names := plainNames(x.platform, roots, path)
+	if a.dangerous == "" {
+		a.dangerous = dangerousIn(names)
+	}
+	if a.secret == "" {
+		a.secret = secretIn(x.platform, names)
 	}
 }
 
@@ -161,7 +192,9 @@ func matchKey(p pathid.Platform, path string) string {
 
 // absolutePattern anchors a shell pattern at a directory.
 func (x *analysis) absolutePattern(base, pattern string) string {
-	if !strings.HasPrefix(pattern, "/") {
+	switch {
+	case x.platform.IsWindows() && isDrive(pattern): // C:/x/* is absolute
+	case !strings.HasPrefix(pattern, "/"):
 		pattern = escapePattern(matchSlash(x.platform, base)) + "/" + pattern
 	}
 	for strings.Contains(pattern, "/./") {

@@ -65,6 +65,7 @@ func BenchmarkExamineAndDecide(b *testing.B) {
 var soups = []string{
 	"(", "$(", "`", "a|", "a&&", "a;", "a\n", "! ", "if a;then ", "$((", "${a:-", "\"$(", "{a,b}", "a>b ", "a * ", "$a ", "eval ", "env ",
 	"sudo ", "xargs ", "find . -exec ", "cd a&&", "cd a;", "rm -rf / ", "$'\\x41'", " a<b", "X=a;$X ", "[[ a && ", "f() a;", "a $(a) ",
+	"nice ", "timeout 1 ", "sh -c ", "a=b ", "cp a b ", "2>&1 ", "cat <<E\n", "time -- ", "jobs -x ", "cp -t a ", "x=(a ", "[[ -v ",
 }
 
 // A text at the limit is decided in milliseconds; the bound here only catches what grows faster than its length. A denied

@@ -56,17 +56,32 @@ var codeVariables = map[string]bool{
 	"BASH_CMDS": true, "BASH_ALIASES": true, "BASH_LOADABLES_PATH": true, "SHELLOPTS": true, "BASHOPTS": true,
 }
 
+// numberVariables are evaluated as arithmetic when they are set: RANDOM=N runs what stands in a subscript in the text of N.
+var numberVariables = set("RANDOM SRANDOM SECONDS OPTIND HISTCMD LINENO BASHPID PPID UID EUID EPOCHSECONDS EPOCHREALTIME " +
+	"BASH_SUBSHELL BASH_MONOSECONDS COMP_CWORD COMP_POINT COMP_KEY COMP_TYPE")
+
+// setting notes that the text sets a variable whose value bash runs or evaluates.
+func (x *analysis) setting(name, value string, known bool) {
+	switch {
+	case codeVariables[name], strings.HasPrefix(name, "BASH_FUNC_"):
+		x.opaque(name + " is set")
+	case numberVariables[name] && (!known || strings.Trim(value, "0123456789") != ""):
+		x.opaque("arithmetic over a variable")
+	}
+}
+
 func (x *analysis) assignments(list []*syntax.Assign, s scope, dirs places) []assignment {
 	var out []assignment
+	if len(list) > maxWords {
+		x.opaque("too many words")
+		list = list[:maxWords]
+	}
 	for _, a := range list {
 		if a.Name == nil {
 			x.opaque("assignment without a name")
 			continue
 		}
 		entry := assignment{name: a.Name.Value, append: a.Append, known: a.Array == nil && a.Index == nil}
-		if codeVariables[entry.name] {
-			x.opaque(entry.name + " is set")
-		}
 		if a.Index != nil && !safeSubscript(a.Index) {
 			x.opaque("subscript over a variable")
 			x.substitutionsIn(a.Index, s, -1, dirs)
@@ -90,6 +105,7 @@ func (x *analysis) assignments(list []*syntax.Assign, s scope, dirs places) []as
 			}
 			x.substitutionsIn(a.Array, s, -1, dirs)
 		}
+		x.setting(entry.name, entry.value, entry.known)
 		out = append(out, entry)
 	}
 	return out
@@ -214,7 +230,18 @@ func (x *analysis) declare(cmd *syntax.DeclClause, s scope, dirs places) {
 		}
 		x.substitutionsIn(a.Value, s, -1, dirs)
 	}
-	c.assigns = append(x.assignments(named, s, dirs), s.inherited...)
+	own := x.assignments(named, s, dirs)
+	lists := false
+	for _, w := range c.words {
+		lists = lists || strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "aA")
+	}
+	for i, a := range own {
+		// A value that looks like an array is read as one, whatever quotes it has: declare -A x='([a]=$(date))'.
+		if named[i].Array == nil && (strings.HasPrefix(a.value, "(") || !a.known && (lists || x.vars.get(a.name).list)) {
+			x.opaque("declaration that evaluates")
+		}
+	}
+	c.assigns = append(own, s.inherited...)
 	c.declares = len(named) > 0 && len(c.words) == 1
 	x.add(c)
 }

@@ -200,8 +200,9 @@ func (d *decision) coveredRedirect(a *access) coverage {
 }
 
 // coveredInput judges a redirection that reads, wherever it stands: $(<file) reads without any command, and what a
-// compound command is given is read by whatever runs inside it. A rule for the one plain command at which it stands
-// covers it, because that command could open the file by itself.
+// compound command is given is read by whatever runs inside it. A rule that lets the one plain command at which it stands
+// have other operands covers it, because that command could open the file by itself. A rule of exactly these words names
+// no file, so it covers none.
 func (d *decision) coveredInput(a *access) coverage {
 	why := a.whyUnreadable()
 	if why == "" {
@@ -212,7 +213,7 @@ func (d *decision) coveredInput(a *access) coverage {
 	}
 	if a.command >= 0 && a.command < len(d.f.commands) {
 		if c := d.f.commands[a.command]; len(c.words) > 0 && !c.denyOnly && c.wrap == wrapNone && c.opaque == "" {
-			if out := d.commandRule(a.command); out.ok {
+			if out := d.commandRule(a.command); out.ok && out.rule != nil && out.rule.Rule.c.kind != kindExact {
 				return out
 			}
 		}

@@ -6,9 +6,10 @@ import (
 	"countersign/backend/pathid"
 )
 
-// dangerousFiles run code or redirect trust when they are written: by themselves, at the next commit, build or change of
-// directory, and nobody looks at them first. Files that people run on purpose (Makefile, package.json) are ordinary, and so
-// are the instructions of agents (AGENTS.md, CLAUDE.md), which are edited like any other text. All in lower case.
+// dangerousFiles run code or redirect trust when they are written: by themselves, at the next commit, build or change
+// of directory, and nobody looks at them first. Files that people run on purpose (Makefile, package.json) are
+// ordinary, and so are the instructions of agents (AGENTS.md, CLAUDE.md), which are edited like any other text. All
+// in lower case.
 var dangerousFiles = set(`
 	.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
 	.kshrc .mkshrc .cshrc .tcshrc .login .logout .inputrc .xprofile .xinitrc .xsession .xsessionrc .pam_environment
@@ -20,7 +21,9 @@ var dangerousFiles = set(`
 	.gitlab-ci.yml .gitlab-ci.yaml .travis.yml azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile
 	.pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml
 	lefthook-local.yml .lefthook-local.yml .bazelrc mise.toml .mise.toml mise.local.toml .mise.local.toml .pnp.cjs
-	authorized_keys authorized_keys2 config.fish sudoers crontab`)
+	authorized_keys authorized_keys2 config.fish sudoers crontab
+	profile.ps1 microsoft.powershell_profile.ps1 microsoft.vscode_profile.ps1 microsoft.powershellise_profile.ps1
+	powershell.config.json autoexec.bat`)
 
 // dangerousDirs are directories whose content programs trust or run. A row of several names matches them in a row.
 var dangerousDirs = [][]string{
@@ -34,6 +37,8 @@ var dangerousDirs = [][]string{
 	{".config", "gh"}, {".config", "opencode"}, {".config", "countersign"}, {".local", "share", "systemd"},
 	{"library", "launchagents"}, {"library", "launchdaemons"}, {"library", "keychains"},
 	{"start menu", "programs", "startup"},
+	{"documents", "powershell", "modules"}, {"documents", "windowspowershell", "modules"},
+	{"windows", "system32", "drivers", "etc", "hosts"}, {"windows", "system32", "tasks"},
 }
 
 // secretFiles hold credentials. All in lower case.
@@ -156,13 +161,19 @@ func shortNameOf(name string) string {
 }
 
 // couldBeShort reports whether short (in lower case) has the form that Windows may have generated for long: up to six
-// characters of the base without spaces and dots, a tilde and a number, and up to three characters of the extension; after
-// a few collisions only two characters and a hash are kept.
+// characters of the base without spaces and dots, a tilde and a number, and up to three characters of the extension;
+// after a few collisions only two characters and a hash are kept.
 func couldBeShort(long, short string) bool {
 	base, ext, _ := strings.Cut(short, ".")
 	stem, digits, ok := strings.Cut(base, "~")
 	if !ok || digits == "" {
 		return false
+	}
+	if i := strings.IndexAny(long, "*?[{"); i >= 0 {
+		// Of a pattern only what stands before its first sign is sure: *folder may be a name whose short one is
+		// SECRET~1.
+		sure := flatName(strings.ToLower(strings.TrimLeft(long[:i], ". ")))
+		return strings.HasPrefix(sure, stem) || strings.HasPrefix(stem, sure)
 	}
 	long = strings.ToLower(strings.TrimLeft(long, ". "))
 	longExt := ""
@@ -172,6 +183,15 @@ func couldBeShort(long, short string) bool {
 	if !strings.HasPrefix(longExt, ext) && !strings.HasPrefix(ext, longExt) || len(ext) > 3 || ext == "" && longExt != "" {
 		return false
 	}
+	long = flatName(long)
+	if strings.HasPrefix(long, stem) {
+		return true
+	}
+	return len(stem) >= 2 && len(long) >= 2 && stem[:2] == long[:2] && strings.Trim(stem[2:], "0123456789abcdef") == ""
+}
+
+// flatName is what Windows keeps of a name when it makes a short one.
+func flatName(long string) string {
 	var flat strings.Builder
 	for _, r := range long {
 		switch {
@@ -182,11 +202,7 @@ func couldBeShort(long, short string) bool {
 			flat.WriteRune(r)
 		}
 	}
-	long = flat.String()
-	if strings.HasPrefix(long, stem) {
-		return true
-	}
-	return len(stem) >= 2 && len(long) >= 2 && stem[:2] == long[:2] && strings.Trim(stem[2:], "0123456789abcdef") == ""
+	return flat.String()
 }
 
 // secretPath names the secret material that path is or lies in, or "".

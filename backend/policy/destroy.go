@@ -12,13 +12,15 @@ var systemDirs = set(`
 	/usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec /usr/local /usr/share /usr/include /usr/local/bin
 	/usr/local/lib /var/lib /var/log /var/db /boot/efi /system /system/library /library /applications /users /volumes
 	/network /cores /private c:/windows c:/windows/system32 c:/windows/syswow64 c:/programdata c:/users c:/boot
-	c:/recovery`)
+	c:/recovery c:/perflogs c:/windows/winsxs c:/windows/boot c:/windows/fonts c:/windows/inf c:/windows/servicing
+	c:/windows/system32/config c:/windows/system32/drivers c:/windows/systemresources`)
 
 // systemNames have a space in them.
 var systemNames = map[string]bool{"c:/program files": true, "c:/program files (x86)": true}
 
 // removers are the programs whose recursive removal is judged.
-var removers = set("rm grm find fd fdfind bfs remove-item del erase rd rmdir ri srm trash trash-put shred wipe unlink")
+var removers = set("rm grm find fd fdfind bfs remove-item del erase rd rmdir ri srm trash trash-put shred wipe unlink " +
+	"robocopy clear-item")
 
 // destroys returns what the call would destroy without bounds, or "". A possible reading counts: nothing is lost by
 // refusing it.
@@ -28,7 +30,8 @@ func (f *Facts) destroys() string {
 		if !a.write {
 			continue
 		}
-		for _, path := range [...]string{a.lexical, a.resolved} {
+		// The device names of Windows are no paths of a file, so they stand only in the text.
+		for _, path := range [...]string{a.lexical, a.resolved, a.text} {
 			if isBlockDevice(f.call.Platform, path) {
 				return a.text
 			}
@@ -147,6 +150,9 @@ func (f *Facts) formats(c *command) string {
 	if !formatters[base] && !strings.HasPrefix(base, "mkfs.") && !strings.HasPrefix(base, "newfs_") && base != "diskutil" {
 		return ""
 	}
+	if diskCmdlets[base] && !c.raw && len(c.words) > 0 && !onlyAsks(c) {
+		return c.name // these do nothing else, whichever disk they are given or is sent to them
+	}
 	for i, w := range c.words {
 		if i == 0 {
 			continue
@@ -166,10 +172,23 @@ func (f *Facts) formats(c *command) string {
 	return ""
 }
 
+// diskCmdlets are the formatters whose disk may come through a pipe.
+var diskCmdlets = set("format-volume clear-disk initialize-disk")
+
+// onlyAsks reports whether a cmdlet is asked what it would do, or for help.
+func onlyAsks(c *command) bool {
+	for _, w := range c.words[1:] {
+		if strings.EqualFold(w.text, "-WhatIf") || w.text == "-?" {
+			return true
+		}
+	}
+	return false
+}
+
 // isBlockDevice recognises whole disks, partitions and mapped devices by name.
 func isBlockDevice(p pathid.Platform, path string) bool {
 	if p.IsWindows() {
-		return strings.HasPrefix(strings.ToLower(path), `\\.\physicaldrive`)
+		return isRawDevice(strings.ToLower(strings.ReplaceAll(path, "/", `\`)))
 	}
 	name, ok := strings.CutPrefix(path, "/dev/")
 	if !ok {
@@ -182,4 +201,27 @@ func isBlockDevice(p pathid.Platform, path string) bool {
 		}
 	}
 	return name == "mem" || name == "kmem" || name == "port"
+}
+
+// isRawDevice recognises a whole disk or volume by its device name, in lower case and with backslashes:
+// \\.\PhysicalDrive0, \\.\C: and what \\?\ gives under names of its own. With something behind the colon it is a
+// file.
+func isRawDevice(path string) bool {
+	name, ok := "", false
+	for _, prefix := range [...]string{`\\.\`, `\\?\`, `\??\`} {
+		if name, ok = strings.CutPrefix(path, prefix); ok {
+			break
+		}
+	}
+	if !ok {
+		return false
+	}
+	name = strings.TrimPrefix(name, `globalroot\device\`)
+	for _, prefix := range [...]string{"physicaldrive", "harddisk", "cdrom", "scsi", "partmgr"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	bare := strings.TrimRight(name, `\`)
+	return len(bare) == 2 && isDrive(bare) || strings.HasPrefix(bare, "volume{") && strings.HasSuffix(bare, "}")
 }

@@ -184,7 +184,7 @@ func (x *analysis) expandWords(words []*syntax.Word) [][]piece {
 		for _, parts := range list {
 			out = append(out, x.pieces(parts, false, nil))
 		}
-		if len(out) > MaxCommand {
+		if len(out) > maxWords {
 			x.opaque("too many words")
 			break
 		}

@@ -122,6 +122,11 @@ func (x *analysis) operands(c *command, at int, dirs places) {
 		}
 	case "git":
 		x.gitOperands(c, dirs)
+	case "powershell", "pwsh", "cmd":
+		x.foreignIn(at)
+		return // what the text does belongs to the commands in it
+	case "script":
+		x.access(lit("typescript"), access{write: true, denyOnly: true}, dirs) // where no other file is named
 	case "ls", "dir", "vdir", "tree", "exa", "eza", "lsd", "du", "realpath", "readlink", "stat", "file":
 		x.listed(c, dirs)
 	default:
@@ -185,6 +190,9 @@ func (x *analysis) use(c *command, u *usage, dirs places) {
 	if recursive && u.read && len(operands) == 0 && u.skip > 0 {
 		operands = []word{lit(".")}
 	}
+	if u.last {
+		x.into(c, words, operands, flags, recursive, dirs)
+	}
 	for i, w := range operands {
 		a := proto
 		switch {
@@ -196,11 +204,106 @@ func (x *analysis) use(c *command, u *usage, dirs places) {
 			a.write, a.remove = true, u.remove
 		}
 		x.access(w, a, dirs)
+		if suffix := backupSuffix(flags); inPlace && suffix != "" && w.known && !w.glob {
+			x.access(lit(backupName(w.text, suffix)), access{write: true, denyOnly: true}, dirs)
+		}
 		if u.read && u.write || inPlace {
 			a.write = false
 			x.access(w, a, dirs)
 		}
 	}
+}
+
+// backupSuffix returns what sed -iSUFFIX calls the copies that it keeps.
+func backupSuffix(flags []string) string {
+	for _, flag := range flags {
+		name, value, _ := strings.Cut(flag, "=")
+		if strings.HasPrefix(name, "--i") && strings.HasPrefix("--in-place", name) {
+			return value
+		}
+		if i := strings.IndexByte(flag, 'i'); i > 0 && flag[0] == '-' && flag[1] != '-' && strings.Trim(flag[1:i], "nErsuz") == "" {
+			return flag[i+1:]
+		}
+	}
+	return ""
+}
+
+func backupName(name, suffix string) string {
+	if !strings.Contains(suffix, "*") {
+		return name + suffix
+	}
+	at := strings.LastIndexByte(name, '/') + 1
+	suffix = strings.ReplaceAll(suffix, "*", name[at:])
+	if strings.Contains(suffix, "/") {
+		return suffix
+	}
+	return name[:at] + suffix
+}
+
+// into records what a copier makes inside a directory: cp a.txt dir writes dir/a.txt.
+func (x *analysis) into(c *command, words []operandWord, operands []word, flags []string, recursive bool, dirs places) {
+	var dest word
+	sources, given := operands, false
+	if c.base != "rsync" && c.base != "scp" {
+		for _, w := range words {
+			if w.role == 'w' {
+				dest, given = w.word, true
+			}
+		}
+		for _, flag := range flags { // an abbreviation
+			name, value, _ := strings.Cut(flag, "=")
+			if len(name) > 2 && name != "--target-directory" && strings.HasPrefix("--target-directory", name) {
+				if dest, given = lit(value), true; value == "" && len(operands) > 0 {
+					dest, sources = operands[0], operands[1:]
+				}
+				x.access(dest, access{write: true}, dirs)
+			}
+		}
+	}
+	if !given {
+		if len(operands) < 2 {
+			return
+		}
+		dest, sources = operands[len(operands)-1], operands[:len(operands)-1]
+		if !dest.known || dest.glob || hasFlag(flags, "-T --no-target-directory") {
+			return
+		}
+		if len(sources) == 1 && !sources[0].glob && sources[0].known && !x.isDirectory(dest, dirs) {
+			if recursive {
+				x.access(dest, access{write: true, recursive: true}, dirs)
+			}
+			return
+		}
+	}
+	if !dest.known || dest.glob {
+		return // nothing is known of where it writes, which is recorded
+	}
+	prefix := strings.TrimRight(dest.text, "/") + "/"
+	for _, w := range sources {
+		name := strings.TrimRight(w.text, "/")
+		pattern := strings.TrimRight(w.pattern, "/")
+		name, pattern = name[strings.LastIndexByte(name, '/')+1:], pattern[strings.LastIndexByte(pattern, '/')+1:]
+		made := word{text: prefix + name, known: w.known, glob: w.glob, pattern: escapePattern(prefix) + pattern, assumed: dest.assumed}
+		if w.known && (name == "" || name == "." || name == "..") {
+			continue
+		}
+		x.access(made, access{write: true, recursive: recursive}, dirs)
+	}
+}
+
+// isDirectory reports whether a word names a directory, by its spelling or on the filesystem.
+func (x *analysis) isDirectory(w word, dirs places) bool {
+	last := w.text[strings.LastIndexByte(w.text, '/')+1:]
+	if last == "" || last == "." || last == ".." {
+		return true
+	}
+	for _, from := range dirs.list {
+		var a access
+		if x.locate(&a, from.physical, w.text); a.isDir {
+			return true
+		}
+	}
+	return len(dirs.list) == 0
 }
 
 // as returns the usage with the options of the safeSpec that take a value: one table says what takes a value.

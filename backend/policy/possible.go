@@ -12,6 +12,9 @@ type possible struct {
 // maxPossible bounds the possible paths of one examination. More than that might match every rule.
 const maxPossible = 512
 
+// maxPossibleWords bounds the words that are looked at for them: the possible commands of one long line repeat its words.
+const maxPossibleWords = 16 << 10
+
 // onlyReaders never write an operand, whatever their options say; an option that writes is an executing option.
 var onlyReaders = set(`cat tac nl rev less more most bat batcat head tail strings od hexdump hd base64 base32 md5sum sha1sum
 	sha224sum sha256sum sha384sum sha512sum b2sum cksum sum file stat wc fold fmt expand grep egrep fgrep zgrep rgrep rg ag ack
@@ -25,6 +28,7 @@ var talkers = set("echo printf true false : test [ [[ cd pushd popd exit return 
 // possibleAccesses finds the possible paths of every command that is not wholly understood.
 func (x *analysis) possibleAccesses() {
 	seen := map[string]bool{}
+	left := maxPossibleWords
 	for _, c := range x.f.commands {
 		switch {
 		case c.raw, c.described, len(c.words) < 2, talkers[c.base] && c.name == c.base && c.wrap == wrapNone:
@@ -43,6 +47,10 @@ func (x *analysis) possibleAccesses() {
 		}
 		message := false
 		for _, w := range c.words[1:end] {
+			if left--; left < 0 {
+				x.f.possibleMore = true
+				return
+			}
 			if message { // the message of a commit is no path
 				message = false
 				continue

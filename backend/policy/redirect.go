@@ -12,6 +12,10 @@ import (
 // accesses it made.
 func (x *analysis) redirects(list []*syntax.Redirect, s scope, dirs places) (scope, []int) {
 	var targets []int
+	if len(list) > maxRedirects {
+		x.opaque("too many redirections")
+		list = list[:maxRedirects]
+	}
 	for _, r := range list {
 		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
 			x.opaque("redirection into a variable")
@@ -109,6 +113,10 @@ func (x *analysis) redirectTo(w word, write, both, denyOnly bool, dirs places) [
 	}
 	proto := access{write: write, redirect: true, denyOnly: denyOnly, command: -1}
 	out := x.access(w, proto, dirs)
+	if w.known && w.glob && len(out) <= max(1, len(dirs.list)) { // matches nothing: then it is a name like any other
+		w.glob = false
+		out = append(out, x.access(w, proto, dirs)...)
+	}
 	if both {
 		proto.write = !write
 		out = append(out, x.access(w, proto, dirs)...)

@@ -67,6 +67,13 @@ func (x *analysis) shellCommand(c *command, at int, s scope, dirs places) {
 		}
 	case hasText:
 		x.opaqueCommand(c, "a shell's text is not known")
+	case i < len(c.words) && !fromInput && isStream(c.words[i].text):
+		x.opaqueCommand(c, "a script on a descriptor into an interpreter")
+		for _, text := range s.stdin {
+			inner := s
+			inner.explicit = true
+			x.runText(c, at, lit(text), inner, dirs, true)
+		}
 	case i < len(c.words) && !fromInput:
 		c.wrap = wrapNone // runs a file
 	case s.fed:
@@ -144,9 +151,13 @@ func (x *analysis) evalText(c *command, at int, s scope, dirs places) flow {
 		return stay(dirs)
 	}
 	c.innerAt = 1
+	words := c.words[1:]
+	if words[0].known && words[0].text == "--" { // the end of options
+		words = words[1:]
+	}
 	joined := lit("")
 	var parts []string
-	for _, w := range c.words[1:] {
+	for _, w := range words {
 		parts = append(parts, w.text)
 		joined.known = joined.known && w.known && !w.glob
 	}
@@ -245,11 +256,16 @@ func (x *analysis) findCommand(c *command, at int, s scope, dirs places) {
 	}
 }
 
+// isStream reports whether a file name is one of the names of an open descriptor.
+func isStream(name string) bool {
+	return name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/")
+}
+
 // hasScript reports whether an interpreter is given its program by an argument, so that standard input is data.
 func hasScript(c *command) bool {
 	for _, w := range c.words[1:] {
 		switch {
-		case w.text == "-":
+		case w.text == "-", isStream(w.text):
 			return false
 		case strings.HasPrefix(w.text, "-c"), strings.HasPrefix(w.text, "-e"), strings.HasPrefix(w.text, "-m"),
 			strings.HasPrefix(w.text, "-p"), w.text == "--eval", strings.HasPrefix(w.text, "--version"), w.text == "-V":

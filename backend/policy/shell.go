@@ -11,7 +11,9 @@ import (
 // Limits of one analysis. What is over them is opaque.
 const (
 	maxCommands   = 4096       // simple commands found, readings included
-	maxParsed     = 256 << 10  // bytes parsed in all, texts inside texts included
+	maxParsed     = 130 << 10  // bytes parsed in all, texts inside texts included
+	maxWords      = 2048       // words of one command
+	maxRedirects  = 1024       // redirections of one command
 	maxTextDepth  = 8          // texts inside texts: sh -c "sh -c …"
 	maxWrappers   = 16         // wrappers around one command
 	maxMoves      = 64         // changes of directory that are followed
@@ -106,6 +108,7 @@ func (x *analysis) text(text string, s scope, dirs places) flow {
 	}
 	x.texts++
 	defer func() { x.texts-- }()
+	x.timedCommands(file)
 	x.survey(file)
 	return x.stmts(file.Stmts, s, dirs)
 }
@@ -125,6 +128,35 @@ func (x *analysis) rawText(text string) {
 			return
 		}
 	}
+}
+
+// timedCommands takes the end of options away from time -- ls: the parser takes it for the name of the command, and what
+// follows for its arguments. An assignment there is not read as one.
+func (x *analysis) timedCommands(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if timed, ok := n.(*syntax.TimeClause); ok && timed.Stmt != nil {
+			first := timed.Stmt
+			for pipe, ok := first.Cmd.(*syntax.BinaryCmd); ok; pipe, ok = first.Cmd.(*syntax.BinaryCmd) {
+				first = pipe.X
+			}
+			if call, ok := first.Cmd.(*syntax.CallExpr); ok && len(call.Assigns) == 0 && len(call.Args) > 0 && call.Args[0].Lit() == "--" {
+				if call.Args = call.Args[1:]; len(call.Args) > 0 && assignsWord(call.Args[0]) {
+					x.opaque("an assignment behind time --")
+				}
+			}
+		}
+		return true
+	})
+}
+
+// assignsWord reports whether a word may be an assignment: its unquoted beginning has an equals sign.
+func assignsWord(w *syntax.Word) bool {
+	for _, part := range w.Parts {
+		if l, ok := part.(*syntax.Lit); ok && strings.Contains(l.Value, "=") {
+			return true
+		}
+	}
+	return false
 }
 
 // survey looks over a tree before it is walked.
@@ -379,9 +411,7 @@ func (x *analysis) loopName(iter *syntax.WordIter, s scope) {
 		return
 	}
 	name := iter.Name.Value
-	if codeVariables[name] {
-		x.opaque(name + " is set")
-	}
+	x.setting(name, "", false)
 	c := newCommand(x.platform, nil)
 	// What the values are does not matter for a name that no program reads.
 	c.assigns = append([]assignment{{name: name, known: localName(name), single: true}}, s.inherited...)

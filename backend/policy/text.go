@@ -12,6 +12,8 @@ const (
 	MaxNesting = 200      // of brackets or compound commands
 	maxOpeners = 4000     // brackets in all: bounds the parser's recursion whatever quotes say
 	maxChain   = 1000     // commands joined by | && || in one list
+	maxEnds    = 4096     // ends of a command; more are more commands than are looked at
+	maxLines   = 8192     // lines, those of here-documents included
 )
 
 // hiddenText says what in the text a reader cannot see, or "": invalid UTF-8, control characters (tab and newline are
@@ -74,7 +76,7 @@ func overLimit(text string) string {
 	if len(text) > MaxCommand {
 		return "longer than 64 KiB"
 	}
-	depth, openers, compound, prefix, chain := 0, 0, 0, 0, 0
+	depth, openers, compound, prefix, chain, ends, lines := 0, 0, 0, 0, 0, 0, 0
 	word := -1 // start of the current run of letters
 	for i := 0; i <= len(text); i++ {
 		var c byte = '\n'
@@ -110,14 +112,20 @@ func overLimit(text string) string {
 			prefix++
 		case '|', '&':
 			chain++
-		case ';', '\n':
+		case ';':
 			prefix, chain = 0, 0
+			ends++
+		case '\n':
+			prefix, chain = 0, 0
+			lines++
 		}
 		switch {
 		case depth > MaxNesting, openers > maxOpeners, compound > MaxNesting:
 			return "nested deeper than 200"
 		case prefix > maxOpeners, chain > maxChain:
 			return "too many operators"
+		case ends > maxEnds, lines > maxLines:
+			return "too many commands"
 		}
 	}
 	return ""

@@ -45,6 +45,14 @@ func (x *analysis) builtin(c *command, at int, s scope, dirs places) flow {
 	case "find":
 		x.findCommand(c, at, s, dirs)
 		return stay(dirs)
+	case "jobs":
+		for i, w := range c.words[1:] {
+			if !w.known || w.glob || len(w.text) > 1 && w.text[0] == '-' && strings.Contains(w.text, "x") {
+				x.opaqueCommand(c, "jobs -x")
+				x.everySuffix(c, i+2)
+				break
+			}
+		}
 	case "exec":
 		if len(c.words) == 1 {
 			return stay(dirs)
@@ -110,8 +118,11 @@ func (x *analysis) evaluating(c *command) {
 			if (c.base == "declare" || c.base == "typeset" || c.base == "local") && flag && strings.ContainsAny(w.text, "nifF") {
 				x.opaqueCommand(c, "declaration that evaluates")
 			}
-			if name, _, ok := strings.Cut(w.text, "="); ok && codeVariables[name] {
+			switch name, value, ok := strings.Cut(w.text, "="); {
+			case ok && (codeVariables[name] || strings.HasPrefix(value, "(")):
 				x.opaqueCommand(c, name+" is set")
+			case numberVariables[name] && c.base != "unset" && (!ok || strings.Trim(value, "0123456789") != ""):
+				x.opaqueCommand(c, "arithmetic over a variable")
 			}
 		}
 	}
@@ -148,12 +159,14 @@ func (x *analysis) unwrap(c *command, at int, w *wrapper, s scope, dirs places) 
 	case "watch", "parallel":
 		return x.templated(c, at, start, inner, dirs)
 	}
-	if w.assigns {
+	if w.assigns != "" {
 		inner.inherited = append(x.leading(c.words[1:start]), inner.inherited...)
 	}
 	if start >= len(c.words) {
-		if c.base == "xargs" {
-			return stay(dirs) // echoes its input
+		if c.base == "xargs" { // echoes its input
+			inner.denyOnly = true
+			x.simple([]word{lit("echo"), {many: true, wild: true}}, inner, dirs)
+			return stay(dirs)
 		}
 		c.wrap = wrapNone
 		return stay(dirs)
@@ -175,10 +188,8 @@ func (x *analysis) unwrap(c *command, at int, w *wrapper, s scope, dirs places) 
 func (x *analysis) leading(words []word) []assignment {
 	var out []assignment
 	for _, w := range words {
-		if name, value, ok := splitAssign(w.text); ok {
-			if codeVariables[name] {
-				x.opaque(name + " is set")
-			}
+		if name, value, ok := strings.Cut(w.text, "="); ok && !strings.HasPrefix(name, "-") {
+			x.setting(name, value, w.literal())
 			out = append(out, assignment{name: name, value: value, known: w.literal()})
 		}
 	}

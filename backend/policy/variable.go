@@ -10,6 +10,7 @@ import (
 type variable struct {
 	cands   []string // constants assigned anywhere in the text
 	tainted bool     // assigned something else too, or in a place that need not run
+	list    bool     // assigned as an array somewhere: declare evaluates a text that looks like one again
 	count   int      // assignments in the text: only one that is the only one is certain
 	value   string   // the value at this point of the walk
 	certain bool
@@ -91,6 +92,9 @@ func (v *variables) scanAssign(a *syntax.Assign) {
 	}
 	v.get(a.Name.Value).count++
 	value, ok := wordValue(a.Value)
+	if a.Array != nil || a.Index != nil {
+		v.get(a.Name.Value).list = true
+	}
 	if a.Array != nil {
 		for _, elem := range a.Array.Elems {
 			if item, ok := wordValue(elem.Value); ok {
@@ -142,8 +146,16 @@ func (v *variables) scanCall(n *syntax.CallExpr) {
 		v.volatile = true // {read,USER} is read USER
 	}
 	switch name {
-	case "eval", "source", ".", "trap", "alias", "command", "builtin", "enable", "shopt":
+	case "eval", "source", ".", "trap", "alias", "enable", "shopt":
 		v.volatile = true
+	case "command", "builtin":
+		v.volatile = true
+		for _, w := range n.Args[1:] { // command read IFS
+			if value, ok := plainWord(w); ok {
+				value, _, _ = strings.Cut(value, "=")
+				v.get(value).tainted = true
+			}
+		}
 	case "read", "mapfile", "readarray", "getopts", "unset", "printf", "wait", "set", "shift", "let", "export",
 		"readonly", "declare", "typeset", "local", "coproc":
 		for _, w := range n.Args[1:] {
@@ -221,7 +233,7 @@ func (x *analysis) parameter(p *syntax.ParamExp, quoted bool) piece {
 	}
 	value, known, assumed := x.lookup(name)
 	if p.Exp == nil {
-		if known {
+		if known && (quoted || !x.splitsOddly()) {
 			return piece{text: value, pattern: escapePattern(value), quoted: quoted, split: !quoted, assumed: assumed}
 		}
 		unknown.cands = x.candidates(name)
@@ -230,10 +242,13 @@ func (x *analysis) parameter(p *syntax.ParamExp, quoted bool) piece {
 		return unknown
 	}
 	word, plain := wordValue(p.Exp.Word)
+	if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
+		x.setting(name, word, plain)
+	}
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull,
 		syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		if known && value != "" {
+		if known && value != "" && (quoted || !x.splitsOddly()) {
 			return piece{text: value, pattern: escapePattern(value), quoted: quoted, split: !quoted, assumed: true}
 		}
 		unknown.cands = x.candidates(name)
@@ -251,6 +266,12 @@ func (x *analysis) parameter(p *syntax.ParamExp, quoted bool) piece {
 		}
 	}
 	return unknown
+}
+
+// splitsOddly reports whether the text sets IFS, so that nobody here knows where an unquoted value is split.
+func (x *analysis) splitsOddly() bool {
+	_, assigned := x.vars.byName["IFS"]
+	return assigned
 }
 
 // candidates are the constants that the text assigns to name.

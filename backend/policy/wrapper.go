@@ -15,7 +15,8 @@ type wrapper struct {
 	number   bool   // those words start with a digit; what does not is read in another way by some versions
 	attached string // letters whose value, if there is one, stands in the same word: xargs -l
 	vague    bool   // where the command starts depends on the version: setarch -R rm
-	assigns  bool   // NAME=value may stand before the command
+	assigns  string // NAME=value may stand before the command; a word with "=" that begins with one of these is none
+	dash     bool   // a lone dash is an option, and the last: env - ls
 	minus    bool   // a bare number option: nice -10
 }
 
@@ -23,7 +24,7 @@ type wrapper struct {
 // the words of a denied command in its arguments (mayRunDenied): that asks.
 var wrappers = map[string]*wrapper{
 	"env": {kind: wrapTransparent, flags: "iv0", values: "uSC", long: "--ignore-environment --null --debug",
-		longArg: "--unset --split-string --chdir", assigns: true},
+		longArg: "--unset --split-string --chdir", assigns: "\x00", dash: true},
 	"nohup":      {kind: wrapTransparent},
 	"nice":       {kind: wrapTransparent, values: "n", longArg: "--adjustment", minus: true},
 	"ionice":     {kind: wrapTransparent, flags: "t", values: "cnpPu", long: "--ignore", longArg: "--class --classdata"},
@@ -49,7 +50,7 @@ var wrappers = map[string]*wrapper{
 	"nocorrect":  {kind: wrapTransparent},
 	"coproc":     {kind: wrapTransparent},
 
-	"sudo": {kind: wrapElevate, flags: "ABbEeHiKklNnPSsVv", values: "CDghpRrTtUu", assigns: true,
+	"sudo": {kind: wrapElevate, flags: "ABbEeHiKklNnPSsVv", values: "CDghpRrTtUu", assigns: "=/",
 		long:    "--askpass --bell --background --edit --set-home --login --remove-timestamp --reset-timestamp --no-update --non-interactive --preserve-groups --stdin --shell --validate --preserve-env",
 		longArg: "--close-from --chdir --group --host --prompt --chroot --role --command-timeout --type --other-user --user"},
 	"doas":        {kind: wrapElevate, flags: "Lns", values: "aCu"},
@@ -123,6 +124,10 @@ func (w *wrapper) split(words []word) (at int, options []string, plain bool) {
 			i++
 			break
 		}
+		if text == "-" && w.dash {
+			i++
+			break
+		}
 		if len(text) < 2 || text[0] != '-' {
 			break
 		}
@@ -158,9 +163,16 @@ func (w *wrapper) split(words []word) (at int, options []string, plain bool) {
 			}
 		}
 	}
-	for ; w.assigns && i < len(words); i++ {
-		if _, _, ok := splitAssign(words[i].text); !ok {
+	for ; w.assigns != "" && i < len(words); i++ {
+		// These programs ask for nothing but the sign: env a.b=c ls and env =x ls run ls.
+		if text := words[i].text; !strings.Contains(text, "=") || strings.IndexByte(w.assigns, text[0]) >= 0 {
+			if i > 1 && w.assigns != "\x00" && strings.HasPrefix(text, "-") && strings.Contains(words[i-1].text, "=") {
+				return i, options, false // sudo reads options after them too
+			}
 			break
+		}
+		if !words[i].known || words[i].glob {
+			return i, options, false
 		}
 	}
 	for j := i; w.number && j < min(i+w.operands, len(words)); j++ {

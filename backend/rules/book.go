@@ -37,7 +37,7 @@ type Book struct {
 }
 
 type setKey struct {
-	scope  Scope
+	scope Scope
 }
 
 // gathered is a set that was made, and what it was made from.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"countersign/backend/config"
@@ -13,14 +14,17 @@ import (
 	"countersign/backend/desk"
 	"countersign/backend/pathid"
 	"countersign/backend/policy"
+	"countersign/backend/wire"
 )
 
-// explainCmd says what would be decided about a call, and why. It needs no core. The rules are those of
-// config.toml and of its command line; a batch brings its own. What the desk or a project keeps beside is not looked at.
+// explainCmd says what would be decided about a call, and why. It needs no core. The rules are those of its command line, of
+// config.toml, of the administrator's file and of the repository's; a batch brings its own. What the desk keeps is not
+// looked at.
 type explainCmd struct {
 	Batch    string   `help:"Judge the cases of FILE, one JSON object a line (\"-\": standard input), and print one JSON line each." placeholder:"FILE"`
 	Mode     string   `help:"Permission mode: ask, acceptEdits, plan, auto or bypass (default: that of config.toml)."`
 	NoConfig bool     `help:"Leave config.toml out: no rules of its own, mode ask."`
+	Managed  string   `help:"Judge by this administrator's file instead of the system's." placeholder:"FILE"`
 	Deny     []string `help:"A deny rule; repeat for more." aliases:"rule-deny" sep:"none" placeholder:"RULE"`
 	Ask      []string `help:"An ask rule; repeat for more." aliases:"rule-ask" sep:"none" placeholder:"RULE"`
 	Allow    []string `help:"An allow rule; repeat for more." aliases:"rule-allow" sep:"none" placeholder:"RULE"`
@@ -30,6 +34,7 @@ type explainCmd struct {
 	Root     string   `help:"Root of the session (default: the repository that holds the working directory)." placeholder:"DIR"`
 	Platform string   `help:"Judge by the rules of linux, macos or windows (default: this one)." placeholder:"NAME"`
 	Enforced bool     `help:"The call would run in the boundary here, not in the agent."`
+	Trace    bool     `help:"Print what every step answered, also those that had nothing to say."`
 	JSON     bool     `help:"Print the verdict as JSON." name:"json"`
 	Command  []string `arg:"" optional:"" passthrough:"" help:"The command (one word: a shell text; more: its words), or the path or URL of another tool."`
 }
@@ -44,7 +49,7 @@ func (c *explainCmd) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
-	in, err := c.input(conf, file)
+	in, about, err := c.input(conf, file)
 	if err != nil {
 		fmt.Fprintf(s.Err, "countersign: %s\n", escape(err.Error(), false))
 		return status(2)
@@ -58,8 +63,8 @@ func (c *explainCmd) Run(s *streams) error {
 	if c.JSON {
 		return printExplanation(s.Out, in.Facts, v)
 	}
-	explainText(s.Out, in, v, classified)
-	c.sayWhoseRules(s.Out, in, file)
+	about.verdict, about.classified, about.trace = v, classified, c.Trace
+	about.print(s.Out)
 	return nil
 }
 
@@ -74,20 +79,6 @@ func (c *explainCmd) config() (config.Config, string, error) {
 	}
 	conf, err := config.Load(dirs.File())
 	return conf, dirs.File(), err
-}
-
-// sayWhoseRules says what was judged by, and what was not looked at.
-func (c *explainCmd) sayWhoseRules(w io.Writer, in policy.Input, file string) {
-	given := len(c.Deny) + len(c.Ask) + len(c.Allow)
-	fmt.Fprintf(w, "\nMode %s. Rules: %d of the command line", in.Session.Mode, given)
-	if file == "" {
-		fmt.Fprintln(w, "; config.toml was left out. Rules that the desk or a project keeps are not looked at.")
-		return
-	}
-	fmt.Fprintf(w, ", %d of %s. Rules that the desk or a project keeps are not looked at.\n", len(in.Rules.Rules)-given, escape(file, false))
-	for _, u := range in.Rules.Unreadable {
-		fmt.Fprintf(w, "UNREADABLE, so what it could cover asks: %s: %s\n", escape(u.Where, false), escape(u.Err, false))
-	}
 }
 
 func (c *explainCmd) runBatch(s *streams) error {
@@ -110,41 +101,56 @@ func (c *explainCmd) runBatch(s *streams) error {
 	return nil
 }
 
-// input builds what Decide is asked.
-func (c *explainCmd) input(conf config.Config, file string) (policy.Input, error) {
+// input builds what Decide is asked, and says what it was built from.
+func (c *explainCmd) input(conf config.Config, file string) (policy.Input, *explained, error) {
+	fail := func(err error) (policy.Input, *explained, error) { return policy.Input{}, nil, err }
 	mode := conf.Mode()
 	if c.Mode != "" {
 		var err error
 		if mode, err = policy.ParseMode(c.Mode); err != nil {
-			return policy.Input{}, fmt.Errorf("%w (one of ask, acceptEdits, plan, auto, bypass)", err)
+			return fail(fmt.Errorf("%w (one of ask, acceptEdits, plan, auto, bypass)", err))
 		}
 	}
-	rules, err := c.rules()
+	given, err := c.rules()
 	if err != nil {
-		return policy.Input{}, err
+		return fail(err)
 	}
 	args, err := c.arguments()
 	if err != nil {
-		return policy.Input{}, err
+		return fail(err)
 	}
 	call, view, err := c.call()
 	if err != nil {
-		return policy.Input{}, err
+		return fail(err)
 	}
 	call.Tool, call.Args = c.Tool, args
-	set := desk.FileRules(file, conf.Rules)
-	set.Rules = append(set.Rules, rules...)
+	about := &explained{config: file, given: len(given), elsewhere: call.Platform != pathid.Host()}
+	if about.elsewhere && c.Managed == "" { // this machine's files say nothing about another system's
+		set := desk.FileRules(file, conf.Rules)
+		about.files = wire.PermissionRules{Rules: set.Rules, Unreadable: set.Unreadable}
+	} else {
+		about.managed, about.project = orElse(c.Managed, desk.ManagedFile), call.Roots[0]
+		about.files = desk.OutsideRules(about.managed, file, conf.Rules, view, call.Platform, about.project)
+	}
+	asked := mode
+	if len(about.files.Constraints.Modes) > 0 && !slices.Contains(about.files.Constraints.Modes, mode) {
+		mode = policy.ModeAsk
+		about.locked = asked
+	}
 	in := policy.Input{
 		Facts:     policy.Examine(call, view),
 		Authority: policy.AgentAuthority("explain", "explain"),
 		Session:   policy.Session{ID: "explain", Mode: mode, Interactive: conf.Approval.Interactive, Attended: true},
-		Rules:     set,
-		Boundary:  policy.BoundaryAny, BoxedReads: conf.BoxedReads(),
+		Rules: policy.RuleSet{
+			Rules: append(slices.Clone(about.files.Rules), given...), Unreadable: about.files.Unreadable,
+		},
+		Boundary: policy.BoundaryAny, BoxedReads: conf.BoxedReads() || mode == policy.ModeAuto, // as the desk has it
 	}
 	if c.Enforced {
 		in.Boundary = policy.BoundaryEnforced
 	}
-	return in, nil
+	about.in = in
+	return in, about, nil
 }
 
 func (c *explainCmd) rules() ([]policy.SourcedRule, error) {
@@ -277,64 +283,4 @@ func printExplanation(w io.Writer, f *policy.Facts, v policy.Verdict) error {
 		Verdict: v, Tool: f.Tool(), Command: f.Command(), Opaque: f.Opaque(), Risk: f.Risk(), Parts: f.Parts(),
 		Reads: f.Reads(), Writes: f.Writes(),
 	})
-}
-
-// explainText prints the answer for a person: the verdict, what the command consists of, and every step.
-func explainText(w io.Writer, in policy.Input, v policy.Verdict, classified bool) {
-	f := in.Facts
-	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
-	say("%s  %s", strings.ToUpper(string(v.Outcome)), escape(because(v), false))
-	if classified {
-		say("In auto mode a classifier would be asked here; without one the answer is to ask.")
-	}
-	if v.Ceiling != "" {
-		say("Only under the %s ceiling.", v.Ceiling)
-	}
-	risk := f.Risk()
-	if len(risk.Words) > 0 {
-		say("Risk: %s (%s)", risk.Level, escape(strings.Join(risk.Words, ", "), false))
-	} else {
-		say("Risk: %s", risk.Level)
-	}
-	if parts := policy.TagParts(f, in); len(parts) > 0 {
-		say("")
-		for _, p := range parts {
-			say("  %-8s %s", p.State, escape(p.Text, false))
-		}
-	}
-	for _, list := range [...]struct {
-		name  string
-		paths []string
-	}{{"reads", f.Reads()}, {"writes", f.Writes()}} {
-		for _, path := range list.paths {
-			say("  %-8s %s", list.name, escape(path, false))
-		}
-	}
-	say("")
-	for _, line := range v.Trace {
-		detail := line.Detail
-		if detail != "" {
-			detail = "  " + detail
-		}
-		say("%2d  %-18s %-11s%s", line.Step, line.Name, line.Answer, escape(detail, false))
-	}
-	if rules := policy.SuggestRules(f, v, in); len(rules) > 0 {
-		say("")
-		say("These rules would allow it:")
-		for _, r := range rules {
-			say("  %s", escape(r.String(), false))
-		}
-	}
-}
-
-// because says in one line which step decided, and by what.
-func because(v policy.Verdict) string {
-	text := fmt.Sprintf("step %d: %s", v.Step, v.Reason)
-	if v.Sub != "" {
-		text += " (" + v.Sub + ")"
-	}
-	if v.Rule != "" {
-		text += " " + v.Rule
-	}
-	return text
 }

@@ -28,19 +28,19 @@ func TestExplain(t *testing.T) {
 		stdout []string
 		stderr string
 	}{
-		{"words", []string{"--", "git", "status"}, 0, []string{"ALLOW  step 10: safe_read", "covered  git status"}, ""},
-		{"one text", []string{"--", "ls; rm -rf build"}, 0, []string{"ASK  step 13: approval_required", "new      rm -rf build", "bash(rm -rf build)"}, ""},
-		{"words are not a text", []string{"--", "echo", "x; rm y"}, 0, []string{"ALLOW  step 10", "echo 'x; rm y'"}, ""},
-		{"options of the command", []string{"--mode", "plan", "--", "rm", "--deny", "x"}, 0, []string{"DENY  step 3: plan_readonly"}, ""},
-		{"deny", []string{"--deny", "Bash(rm:*)", "--", "sudo rm x"}, 0, []string{"DENY  step 4: rule_deny bash(rm:*)"}, ""},
-		{"rule-deny is the same", []string{"--rule-deny", "Bash(rm:*)", "--", "sudo rm x"}, 0, []string{"DENY  step 4"}, ""},
-		{"a comma in a rule", []string{"--allow", "Bash(make {a,b})", "--", "make a"}, 0, []string{"ALLOW  step 8: rule_allow bash(make {a,b})"}, ""},
-		{"every step has a line", []string{"--", "make"}, 0, []string{" 1  fixed constraints", "13  approval"}, ""},
-		{"auto mode", []string{"--mode", "auto", "--", "make"}, 0, []string{"ASK  step 12: classifier_failed", "a classifier would be asked"}, ""},
-		{"another tool", []string{"--tool", "Write", "--mode", "acceptEdits", "--", "notes.txt"}, 0, []string{"ALLOW  step 11: accept_edits", "writes"}, ""},
-		{"arguments as JSON", []string{"--tool", "WebFetch", "--args", `{"url":"https://a.example.org"}`, "--deny", "WebFetch(domain:example.org)"}, 0, []string{"DENY  step 4"}, ""},
-		{"URL", []string{"--tool", "WebFetch", "--allow", "WebFetch(domain:example.org)", "--", "https://example.org/x"}, 0, []string{"ALLOW  step 8"}, ""},
-		{"Windows on any machine", []string{"--platform", "windows", "--mode", "bypass", "--", "rm -rf C:/Windows"}, 0, []string{"unbounded_destruction"}, ""},
+		{"words", []string{"--", "git", "status"}, 0, []string{"ALLOW: it only reads", "covered  git status"}, ""},
+		{"one text", []string{"--", "ls; rm -rf build"}, 0, []string{"ASK: 1 of the 2 commands", "new      rm -rf build", "bash(rm -rf build)"}, ""},
+		{"words are not a text", []string{"--", "echo", "x; rm y"}, 0, []string{"ALLOW: ", "echo 'x; rm y'"}, ""},
+		{"options of the command", []string{"--mode", "plan", "--", "rm", "--deny", "x"}, 0, []string{"DENY: plan mode"}, ""},
+		{"deny", []string{"--deny", "Bash(rm:*)", "--", "sudo rm x"}, 0, []string{"DENY: the deny rule bash(rm:*) (the command line) matches it."}, ""},
+		{"rule-deny is the same", []string{"--rule-deny", "Bash(rm:*)", "--", "sudo rm x"}, 0, []string{"DENY: the deny rule"}, ""},
+		{"a comma in a rule", []string{"--allow", "Bash(make {a,b})", "--", "make a"}, 0, []string{"ALLOW: the allow rule bash(make {a,b}) (the command line) covers it."}, ""},
+		{"every step has a line", []string{"--trace", "--", "make"}, 0, []string{" 1  fixed constraints", "13  approval"}, ""},
+		{"auto mode", []string{"--mode", "auto", "--", "make"}, 0, []string{"ASK: auto mode", "a classifier would be asked"}, ""},
+		{"another tool", []string{"--tool", "Write", "--mode", "acceptEdits", "--", "notes.txt"}, 0, []string{"ALLOW: it edits files of the project", "It would write:"}, ""},
+		{"arguments as JSON", []string{"--tool", "WebFetch", "--args", `{"url":"https://a.example.org"}`, "--deny", "WebFetch(domain:example.org)"}, 0, []string{"DENY: the deny rule web_fetch(domain:example.org)"}, ""},
+		{"URL", []string{"--tool", "WebFetch", "--allow", "WebFetch(domain:example.org)", "--", "https://example.org/x"}, 0, []string{"ALLOW: the allow rule"}, ""},
+		{"Windows on any machine", []string{"--platform", "windows", "--mode", "bypass", "--", "rm -rf C:/Windows"}, 0, []string{"DENY: it would destroy without bounds"}, ""},
 		{"hidden characters are spelled out", []string{"--", "echo \u202ex"}, 0, []string{`\u202e`, "opaque"}, ""},
 		{"no command", nil, 2, nil, "nothing to explain"},
 		{"both", []string{"--args", "{}", "--", "ls"}, 2, nil, "not both"},
@@ -102,9 +102,9 @@ func TestExplainReadsTheConfiguration(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{"its rules", []string{"--mode", "ask", "--", "make x"}, []string{"DENY  step 4: rule_deny bash(make:*)", "Mode ask.", "1 of " + file, "UNREADABLE"}},
-		{"its mode", []string{"--", "touch x"}, []string{"plan_readonly", "Mode plan."}},
-		{"left out", []string{"--no-config", "--", "make x"}, []string{"ASK", "config.toml was left out"}},
+		{"its rules", []string{"--mode", "ask", "--", "make x"}, []string{"DENY: the deny rule bash(make:*) (config.toml)", "Mode ask.", file + ": 1 rule", "UNREADABLE"}},
+		{"its mode", []string{"--", "touch x"}, []string{"DENY: plan mode", "Mode plan."}},
+		{"left out", []string{"--no-config", "--", "make x"}, []string{"ASK", "config.toml: left out"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := runExplain(t, tt.args...)

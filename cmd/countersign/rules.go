@@ -122,7 +122,7 @@ func lockedWords(c wire.Constraints) []string {
 		for i, m := range c.Modes {
 			modes[i] = string(m)
 		}
-		out = append(out, "only the modes "+strings.Join(modes, ", ")+" and ask")
+		out = append(out, "no other mode than ask, "+strings.Join(modes, ", "))
 	}
 	for _, lock := range []struct {
 		set  bool
