@@ -4,7 +4,7 @@ package app
 type desktop struct {
 	trayHost      bool // something would draw an icon
 	notifications bool
-	markup        bool // notifications read "<" and "&" as markup
+	markup        bool // notifications read "<" and "&" as markup, or may do so
 	script        bool // notifications may pass through a script
 	dark          bool
 }

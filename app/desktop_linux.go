@@ -57,9 +57,16 @@ func probe(ctx context.Context) desktop {
 	d := desktop{trayHost: b.trayHost(), notifications: b.hasOwner(notifications) || b.activatable(notifications), dark: b.dark()}
 	if d.notifications {
 		var can []string
-		d.markup = b.call(0, notifications, "/org/freedesktop/Notifications", notifications+".GetCapabilities", &can) && slices.Contains(can, "body-markup")
+		answered := b.call(0, notifications, "/org/freedesktop/Notifications", notifications+".GetCapabilities", &can)
+		d.markup = readsMarkup(answered, can)
 	}
 	return d
+}
+
+// readsMarkup reports whether a notification service reads markup. One that does not answer in time may: then text is quoted
+// that need not be, which is ugly, and no agent's words become a link or a picture.
+func readsMarkup(answered bool, can []string) bool {
+	return !answered || slices.Contains(can, "body-markup")
 }
 
 // asker asks the session bus, one question after another.

@@ -165,12 +165,24 @@ func (f *follower) take(frame wire.Frame) {
 			f.prefer(p)
 		}
 	case wire.FrameLinkOpened:
-		// Somebody followed a link or started the desk once more: that is a gesture. Where to go, the page hears itself.
-		f.shell.show()
+		// Somebody followed a link or started the desk once more: that is a gesture, as far as can be told. Where to go, the
+		// page hears itself.
+		if !f.before() {
+			f.shell.show()
+		}
 	}
 	if err != nil {
 		f.shell.log.Error("read a frame", "frame", frame.Frame, "error", err)
 	}
+}
+
+// before reports whether the window is open with a card that was shown: it is not brought over what its owner does now, nor
+// under a hand that is about to press. The page says there that something was opened.
+func (f *follower) before() bool {
+	f.mu.Lock()
+	shown := slices.ContainsFunc(f.open, func(q wire.Question) bool { return !q.ShownAt.IsZero() })
+	f.mu.Unlock()
+	return shown && f.shell.isOpen()
 }
 
 func (f *follower) question(frame string, q wire.Question) {

@@ -13,6 +13,7 @@ import (
 	"github.com/wailsapp/wails/v2"
 
 	"countersign/app/i18n"
+	"countersign/backend/agents"
 	"countersign/backend/config"
 	"countersign/backend/core"
 	"countersign/backend/wire"
@@ -52,6 +53,13 @@ func run(version string, icon []byte, f flags, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	// A core that runs refuses agents. Where none runs, this process would become the owner's screen. A throw-away desk is
+	// nobody's.
+	if f.demo == "" {
+		if err := notForAgents(core.StartedByAgent(agents.Known())); err != nil {
+			return err
+		}
+	}
 	// Before anything of the window: its library would start, and run our code, before it noticed another instance.
 	if done, err := handOver(context.Background(), dirs, f); done || err != nil {
 		return err
@@ -75,6 +83,14 @@ func run(version string, icon []byte, f flags, log *slog.Logger) error {
 	}
 	unlock()
 	return s.startAgain()
+}
+
+// notForAgents refuses a start that is, or may be, an agent's.
+func notForAgents(byAgent bool, err error) error {
+	if err != nil || byAgent {
+		return errors.Join(errors.New(i18n.T(i18n.Language(i18n.System, os.Getenv), "app.not_for_agents", nil)), err)
+	}
+	return nil
 }
 
 // startingAlready is what a second start does while the first one's core does not answer yet.

@@ -39,6 +39,7 @@ type shell struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup // goroutines that end with ctx
 	started  time.Time
+	exit     func(status int) // os.Exit
 
 	mu          sync.Mutex // guards the following
 	window      window
@@ -47,6 +48,7 @@ type shell struct {
 	hidden      bool
 	loaded      bool // the page was there once
 	told        bool // that closing ends the app
+	telling     bool // it is being told, in a dialog
 	quitting    bool
 	again       bool // the program is to start again after its end
 	againHidden bool
@@ -55,7 +57,7 @@ type shell struct {
 }
 
 func newShell(version string, f flags, dirs config.Dirs, d desktop, log *slog.Logger) *shell {
-	s := &shell{version: version, flags: f, dirs: dirs, desktop: d, log: log, started: time.Now(), window: noWindow{}, tray: noTray{}, notices: noNotices{}}
+	s := &shell{version: version, flags: f, dirs: dirs, desktop: d, log: log, started: time.Now(), exit: os.Exit, window: noWindow{}, tray: noTray{}, notices: noNotices{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if f.url != "" {
 		s.link = &f.url
@@ -192,11 +194,13 @@ func (s *shell) untilSignal(caught chan os.Signal) {
 }
 
 // report tells the core whether the window is open before the owner.
-func (s *shell) report() {
+func (s *shell) report() { s.host.SetWindow(true, s.isOpen()) }
+
+func (s *shell) isOpen() bool {
 	s.mu.Lock()
 	hidden, w := s.hidden, s.window
 	s.mu.Unlock()
-	s.host.SetWindow(true, !hidden && !w.Minimised())
+	return !hidden && !w.Minimised()
 }
 
 // shutdown is called once, after the window is gone. What waits is kept.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -18,9 +17,6 @@ import (
 	"countersign/app/notify"
 	"countersign/app/tray"
 	"countersign/backend/capability"
-	"countersign/backend/config"
-	"countersign/backend/core"
-	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
 
@@ -91,16 +87,7 @@ func TestClosing(t *testing.T) {
 // view tells its page now, and nothing is looked for in between.
 func TestWindowIsSeen(t *testing.T) {
 	s := newStage(t, flags{}, true)
-	s.host = bridge.New(bridge.Options{
-		Start: func(context.Context, core.Options, func(*desk.Desk, config.Config) error) (bridge.Core, error) {
-			return s.core, nil
-		},
-		Emit: func(string, string) {}, Follow: func(context.Context, bridge.Core) {}, Subscribed: func() {}, Changed: func(bridge.AppStatus) {},
-		Log: s.log,
-	})
-	s.host.Open()
-	t.Cleanup(func() { s.host.Close() })
-	until(t, "the core runs", func() bool { return s.host.Core() != nil })
+	s.withCore(t)
 	s.pageReady()
 	for _, minimised := range []bool{true, false} {
 		s.window.mu.Lock()
@@ -134,6 +121,91 @@ func TestNothingRaisesTheWindow(t *testing.T) {
 	}
 	s.core.publish(t, wire.FrameLinkOpened, wire.Link{})
 	until(t, "the link shows the window", func() bool { return cmp.Equal(s.window.took(), []string{"show"}) })
+}
+
+// TestNothingIsRaisedOverACard: a detached process opened links as fast as it could, and each raised the window over what its
+// owner did. The page says what was opened where a card stands.
+func TestNothingIsRaisedOverACard(t *testing.T) {
+	s := newStage(t, flags{}, true)
+	s.following(t)
+	s.core.publish(t, wire.FrameQuestionAsked, wire.Question{ID: "a", Session: "1", ShownAt: time.Now()})
+	s.core.publish(t, wire.FrameLinkOpened, wire.Link{})
+	s.core.publish(t, wire.FrameDeskPaused, wire.DeskPause{Paused: true})
+	until(t, "the tray is paused", func() bool { return s.tray.last().Shape == tray.ShapePaused })
+	if done := s.window.took(); done != nil {
+		t.Errorf("done to the window: %v", done)
+	}
+	s.hide()
+	s.window.took()
+	s.core.publish(t, wire.FrameLinkOpened, wire.Link{})
+	until(t, "the link shows a hidden window", func() bool { return cmp.Equal(s.window.took(), []string{"show"}) })
+}
+
+// TestTrayAsksInTheWindow: any program of the session's bus can send a click of the tray's menu, and lifted the owner's
+// pause, or ended the desk.
+func TestTrayAsksInTheWindow(t *testing.T) {
+	s := newStage(t, flags{}, true)
+	s.withCore(t)
+	for id, want := range map[string]string{tray.IDResume: `navigate {"page":"settings"}`, tray.IDQuit: `navigate {"page":"quit"}`} {
+		s.clicked(tray.Event{ID: id})
+		if diff := cmp.Diff([]string{"show", want}, s.window.took()); diff != "" {
+			t.Errorf("%s: done to the window (-want +got):\n%s", id, diff)
+		}
+	}
+	if got := s.core.did(wire.ActionPauseDesk); got != nil {
+		t.Errorf("the tray lifted the pause: %v", got)
+	}
+	s.clicked(tray.Event{ID: tray.IDPauseShort})
+	if got := s.core.did(wire.ActionPauseDesk); len(got) != 1 {
+		t.Errorf("paused %v", got)
+	}
+}
+
+// TestQuitInTheFirstSecond: the library forgot the end that was asked for before its loop ran, and the desk never ended.
+func TestQuitInTheFirstSecond(t *testing.T) {
+	s := newStage(t, flags{}, true)
+	s.loaded = false
+	s.quit()
+	if done := s.window.took(); done != nil {
+		t.Errorf("done to the window before its loop runs: %v", done)
+	}
+	s.pageReady()
+	until(t, "it ends", func() bool { return cmp.Equal(s.window.took(), []string{"quit"}) })
+}
+
+// TestQuitBelowADialog: without a tray, closing the window tells what that means in a dialog, in whose loop the library waits:
+// a signal to end was not heard until somebody read it.
+func TestQuitBelowADialog(t *testing.T) {
+	s := newStage(t, flags{}, false)
+	ended := make(chan int, 1)
+	s.exit = func(status int) { ended <- status }
+	s.window.read = make(chan struct{})
+	closing := bridge.Go(s.log, "closing", func() { s.beforeClose() })
+	until(t, "it is told", func() bool { return cmp.Equal(s.window.took(), []string{"tell"}) })
+	s.quit()
+	select {
+	case status := <-ended:
+		if status != 0 || s.ctx.Err() == nil {
+			t.Errorf("exit status %d, and shut down: %t", status, s.ctx.Err() != nil)
+		}
+	case <-time.After(patience):
+		t.Error("it did not end")
+	}
+	close(s.window.read)
+	<-closing
+}
+
+// TestNotForAgents: an agent opened the desk on a display of its own and allowed what it wanted.
+func TestNotForAgents(t *testing.T) {
+	for name, tt := range map[string]struct {
+		byAgent, refused bool
+		err              error
+	}{"a person": {}, "an agent": {byAgent: true, refused: true}, "nobody knows": {err: errOnPurpose, refused: true}} {
+		err := notForAgents(tt.byAgent, tt.err)
+		if (err != nil) != tt.refused || err != nil && !strings.Contains(err.Error(), "An agent started this") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func TestTrayClicks(t *testing.T) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"countersign/app/bridge"
 	"countersign/app/i18n"
@@ -76,20 +77,65 @@ func (s *shell) closing() (keep bool) {
 		return false
 	}
 	s.mu.Lock()
-	s.told = true
+	s.told, s.telling = true, true
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.telling = false
+	}()
 	language := s.language()
 	w.Tell(i18n.T(language, "app.close_told_title", nil), i18n.T(language, "app.close_told_body", nil))
 	return true
 }
 
+// How long the library may take to end.
+const (
+	quitAgain = 500 * time.Millisecond
+	// quitBlind is how often the end is not asked for because the page was never there.
+	quitBlind = 20
+)
+
 // quit ends the app.
 func (s *shell) quit() {
 	s.mu.Lock()
+	first := !s.quitting
 	s.quitting = true
-	w := s.window
+	telling, w, loaded := s.telling, s.window, s.loaded
 	s.mu.Unlock()
-	w.Quit()
+	switch {
+	case telling:
+		// The library's loop waits inside the dialog until somebody has read it, and somebody may be far away.
+		bridge.Go(s.log, "ending below a dialog", func() {
+			s.shutdown()
+			s.exit(0)
+		})
+	case loaded:
+		w.Quit()
+	}
+	if first && !telling {
+		s.goWhile("ending", s.untilEnded)
+	}
+}
+
+// untilEnded asks for the end until it comes. Before its loop runs, the library loses the wish and complains; the page is
+// loaded by that loop.
+func (s *shell) untilEnded() {
+	again := time.NewTicker(quitAgain)
+	defer again.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-again.C:
+		}
+		s.mu.Lock()
+		w, loaded := s.window, s.loaded
+		s.mu.Unlock()
+		if loaded || n > quitBlind {
+			w.Quit()
+		}
+	}
 }
 
 // open opens a link, now or when the page is there to show it.

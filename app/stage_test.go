@@ -14,6 +14,7 @@ import (
 	"countersign/app/notify"
 	"countersign/app/tray"
 	"countersign/backend/config"
+	"countersign/backend/core"
 	"countersign/backend/desk"
 	"countersign/backend/wire"
 )
@@ -28,6 +29,7 @@ type fakeWindow struct {
 	minimised bool
 	panics    bool
 	seen      func()
+	read      chan struct{} // when not nil, what is told stands until it is closed
 }
 
 func (w *fakeWindow) did(what string) {
@@ -39,12 +41,18 @@ func (w *fakeWindow) did(what string) {
 	w.done = append(w.done, what)
 }
 
-func (w *fakeWindow) Show()                { w.did("show") }
-func (w *fakeWindow) Hide()                { w.did("hide") }
-func (w *fakeWindow) Minimise()            { w.did("minimise") }
-func (w *fakeWindow) Background(bool)      {}
-func (w *fakeWindow) Tell(title, _ string) { w.did("tell") }
-func (w *fakeWindow) Quit()                { w.did("quit") }
+func (w *fakeWindow) Show()           { w.did("show") }
+func (w *fakeWindow) Hide()           { w.did("hide") }
+func (w *fakeWindow) Minimise()       { w.did("minimise") }
+func (w *fakeWindow) Background(bool) {}
+
+func (w *fakeWindow) Tell(title, _ string) {
+	w.did("tell")
+	if w.read != nil {
+		<-w.read
+	}
+}
+func (w *fakeWindow) Quit() { w.did("quit") }
 func (w *fakeWindow) Emit(name, payload string) {
 	if name == bridge.EventNavigate {
 		w.did(name + " " + payload)
@@ -218,7 +226,28 @@ func newStage(t *testing.T, f flags, trayThere bool) *stage {
 		core: &fakeCore{log: wire.NewFrameLog("epoch", time.Now), done: make(chan struct{})},
 	}
 	s.shell.window, s.shell.tray, s.shell.notices = s.window, s.tray, s.notices
+	s.loaded = true
+	s.exit = func(int) { t.Error("the process was ended") }
+	t.Cleanup(func() {
+		s.stop()
+		s.running.Wait()
+	})
 	return s
+}
+
+// withCore gives the shell a host whose core is the played one.
+func (s *stage) withCore(t *testing.T) {
+	t.Helper()
+	s.host = bridge.New(bridge.Options{
+		Start: func(context.Context, core.Options, func(*desk.Desk, config.Config) error) (bridge.Core, error) {
+			return s.core, nil
+		},
+		Emit: func(name, payload string) { s.window.Emit(name, payload) }, Follow: func(context.Context, bridge.Core) {},
+		Subscribed: func() {}, Changed: func(bridge.AppStatus) {}, Log: s.log,
+	})
+	s.host.Open()
+	t.Cleanup(func() { s.host.Close() })
+	until(t, "the core runs", func() bool { return s.host.Core() != nil })
 }
 
 // following runs the follower over the played core until the test ends.

@@ -84,7 +84,9 @@ func (s *shell) trayChanged(available bool, code string) {
 	}
 }
 
-// clicked does what a line of the tray says. It shows and navigates; the only thing it decides is pausing, which refuses.
+// clicked does what a line of the tray says. Every program of the session's bus can send a click. So it shows and navigates,
+// and decides one thing, pausing, which refuses; to resume and to quit is asked for in the window. Quitting ends the desk only
+// where no core of it runs, and nothing can be answered in its window.
 func (s *shell) clicked(e tray.Event) {
 	if question, ok := e.Question(); ok {
 		s.navigate(bridge.Navigate{Page: pageInbox, Question: question})
@@ -104,9 +106,13 @@ func (s *shell) clicked(e tray.Event) {
 	case tray.IDPauseForever:
 		s.pause(wire.PauseForever)
 	case tray.IDResume:
-		s.pause(0)
+		s.navigate(bridge.Navigate{Page: pageSettings})
 	case tray.IDQuit:
-		s.quit()
+		if s.host.Core() == nil {
+			s.quit()
+			return
+		}
+		s.navigate(bridge.Navigate{Page: pageQuit})
 	}
 }
 
@@ -115,6 +121,7 @@ const (
 	pageInbox    = "inbox"
 	pageProjects = "projects" // with the rules
 	pageSettings = "settings"
+	pageQuit     = "quit" // a part of the settings
 )
 
 func (s *shell) pause(seconds int) {

@@ -1,10 +1,7 @@
 package notify
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
-	"unicode"
 
 	"countersign/app/i18n"
 )
@@ -23,8 +20,8 @@ func (s *Scheduler) words(of *session, reminder bool) Notification {
 	}
 	first := of.waiting[0]
 	args := map[string]string{
-		"agent": AgentName(s.wishes.Language, first.Agent), "tool": Plain(first.Tool, maxName), "project": s.project(first.Project),
-		"count": strconv.Itoa(len(of.waiting)), "command": Plain(first.Command, maxCommand),
+		"agent": AgentName(s.wishes.Language, first.Agent), "tool": i18n.Plain(first.Tool, maxName), "project": s.project(first.Project),
+		"count": strconv.Itoa(len(of.waiting)), "command": i18n.Plain(first.Command, maxCommand),
 	}
 	body := "notify.body_one"
 	var more string
@@ -43,7 +40,7 @@ func (s *Scheduler) project(name string) string {
 	if name == "" {
 		return i18n.T(s.wishes.Language, "notify.no_project", nil)
 	}
-	return Plain(name, maxName)
+	return i18n.Plain(name, maxName)
 }
 
 // AgentName is an agent's name for a person: the catalogue's, or the one it goes by.
@@ -52,27 +49,5 @@ func AgentName(language, agent string) string {
 	if name := i18n.T(language, key, nil); name != key {
 		return name
 	}
-	return Plain(agent, maxName)
-}
-
-// Plain makes untrusted text fit to be shown in one line: what cannot be seen, or would change how the rest is read, is
-// written out, and what is too long is cut with a mark.
-func Plain(text string, limit int) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range text {
-		if n++; n > limit {
-			b.WriteRune('…')
-			break
-		}
-		switch {
-		case r == '\n', r == '\t':
-			b.WriteByte(' ')
-		case r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Z, r) && !unicode.Is(unicode.Cf, r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		}
-	}
-	return b.String()
+	return i18n.Plain(agent, maxName)
 }

@@ -48,11 +48,11 @@ func Lines(language string, m Model) State {
 			break
 		}
 		q := m.Newest[i]
-		project := name(q.Project)
+		project := plain(q.Project)
 		if project == "" {
 			project = i18n.T(language, "notify.no_project", nil)
 		}
-		add(slot, QuestionPrefix+q.ID, t(q.key(), map[string]string{"agent": name(q.Agent), "tool": name(q.Tool), "project": project}), true)
+		add(slot, QuestionPrefix+q.ID, t(q.key(), map[string]string{"agent": plain(q.Agent), "tool": plain(q.Tool), "project": project}), true)
 	}
 	add(SlotOpen, IDOpen, t("open", nil), true)
 	if m.Paused {
@@ -68,6 +68,11 @@ func Lines(language string, m Model) State {
 	add(SlotQuit, IDQuit, t("quit", nil), true)
 	return state
 }
+
+// longestName bounds a name in the menu, in characters as they are shown. A menu is as wide as its longest line.
+const longestName = 32
+
+func plain(name string) string { return i18n.Plain(name, longestName) }
 
 // key is that of the question's line. What most calls do is said in words, as on the card.
 func (q Question) key() string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 
 	"countersign/backend/approval"
@@ -47,8 +49,28 @@ func ParseLink(url string) wire.Link {
 	return wire.Link{Kind: kind, ID: id}
 }
 
+// linkPause is how long after one link no other one moves the screens: a person follows no two in that time, and what left
+// its agent can send as many as it likes.
+const linkPause = time.Second
+
+// linkGate lets one link pass in linkPause.
+type linkGate struct {
+	mu   sync.Mutex // guards last
+	last time.Time
+}
+
+func (g *linkGate) admit(now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if since := now.Sub(g.last); since >= 0 && since < linkPause { // a clock that was set back closes nothing
+		return false
+	}
+	g.last = now
+	return true
+}
+
 // openLink tells every screen what a link names. It only navigates: it answers, changes and grants nothing, so anybody
-// but an agent may send one.
+// but an agent may send one. One that comes too soon after another is looked up and answered, and moves no screen.
 func (d *Desk) openLink(_ context.Context, _ *exchange, in wire.OpenLink) (wire.LinkOpened, error) {
 	link, err := d.lookUp(ParseLink(in.URL))
 	if err != nil {
@@ -57,7 +79,9 @@ func (d *Desk) openLink(_ context.Context, _ *exchange, in wire.OpenLink) (wire.
 	if link.Kind == wire.LinkUnknown {
 		d.log.Warn("link to nothing", "link", loggable(in.URL), "bytes", len(in.URL))
 	}
-	d.frame(wire.FrameLinkOpened, link)
+	if d.links.admit(d.clock.Now()) {
+		d.frame(wire.FrameLinkOpened, link)
+	}
 	return wire.LinkOpened{Link: link, Window: d.window.isPresent()}, nil
 }
 

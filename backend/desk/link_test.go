@@ -3,6 +3,7 @@ package desk
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"countersign/backend/wire"
@@ -55,6 +56,25 @@ func TestNamedBy(t *testing.T) {
 		if found := NamedBy(list, id, func(s string) string { return s }); len(found) != want {
 			t.Errorf("%q names %q, want %d", id, found, want)
 		}
+	}
+}
+
+// TestLinksHaveAPause: a detached process sent 1688 links in a second, and each raised the window.
+func TestLinksHaveAPause(t *testing.T) {
+	var gate linkGate
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	passed := 0
+	for range 1000 {
+		if gate.admit(now) {
+			passed++
+		}
+		now = now.Add(time.Millisecond)
+	}
+	if passed != 1 {
+		t.Errorf("%d links passed within a second", passed)
+	}
+	if !gate.admit(now) || !gate.admit(now.Add(-time.Hour)) {
+		t.Error("no link passes a second later, or with a clock that was set back")
 	}
 }
 

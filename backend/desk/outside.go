@@ -50,8 +50,28 @@ func StartHelper(exe string, args, env []string) (*Helper, error) {
 // HasPassphrase reports whether a desk passphrase is set.
 func (d *Desk) HasPassphrase() (bool, error) { return state.HasPassphrase(d.store) }
 
-// SetPassphrase sets the desk passphrase that terminal answers need.
-func (d *Desk) SetPassphrase(s Secret) error { return state.SetPassphrase(d.store, s) }
+// ErrPassphraseSet means that a desk passphrase is set already: who replaces it has to know it.
+var ErrPassphraseSet = errors.New("a desk passphrase is set already")
+
+// SetPassphrase sets the desk passphrase that terminal answers need, where none is set.
+func (d *Desk) SetPassphrase(s Secret) error {
+	has, err := d.HasPassphrase()
+	if err == nil && has {
+		err = ErrPassphraseSet
+	}
+	if err != nil {
+		return err
+	}
+	return state.SetPassphrase(d.store, s)
+}
+
+// ChangePassphrase replaces the desk passphrase by another one, for whoever knows it.
+func (d *Desk) ChangePassphrase(old, next Secret) error {
+	if err := d.CheckPassphrase(old); err != nil {
+		return err
+	}
+	return state.SetPassphrase(d.store, next)
+}
 
 // CheckPassphrase compares s with the desk passphrase. Wrong ones make the next try wait, whoever made them.
 func (d *Desk) CheckPassphrase(s Secret) error {

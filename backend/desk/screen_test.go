@@ -2,7 +2,9 @@ package desk_test
 
 import (
 	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -70,6 +72,34 @@ func TestOpenLink(t *testing.T) {
 	}
 	if open := f.only(); open.State != "open" || !open.ShownAt.IsZero() {
 		t.Errorf("a link changed the question: %+v", open)
+	}
+}
+
+// TestManyLinksMoveTheScreensOnce: all are answered, and one of them is shown; another one a second later.
+func TestManyLinksMoveTheScreensOnce(t *testing.T) {
+	f := newFixture(t, "")
+	sub, err := f.desk.Subscribe(f.desk.Owner(), "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Cancel()
+	for range 20 {
+		f.must(local(), wire.ActionOpenLink, wire.OpenLink{URL: "countersign://project/x"}, nil)
+	}
+	f.clock.advance(time.Second)
+	f.must(local(), wire.ActionOpenLink, wire.OpenLink{URL: "countersign://project/last"}, nil)
+	for shown := 0; ; {
+		frame := <-sub.Frames
+		if frame.Frame != wire.FrameLinkOpened {
+			continue
+		}
+		shown++
+		if strings.Contains(string(frame.Data), "last") {
+			if shown != 2 {
+				t.Errorf("%d links were shown", shown)
+			}
+			return
+		}
 	}
 }
 

@@ -2,13 +2,13 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"runtime/debug"
 	"strings"
@@ -19,9 +19,9 @@ import (
 
 // HTTPOptions says what an HTTP server serves.
 type HTTPOptions struct {
-	Desk     Desk
-	Pages    fs.FS        // the built pages, index.html at the top
-	Listener net.Listener // from ListenLoopback; the server takes it over
+	Desk      Desk
+	Pages     fs.FS          // the built pages, index.html at the top
+	Listeners []net.Listener // from ListenLoopback; the server takes them over
 	// Owner makes every browser that comes with a link the owner's own screen. Without it a browser may look only.
 	Owner bool
 	// OnUsed is called after a link was used, so that the next one can be shown; nil: nobody is told. It must not wait.
@@ -33,14 +33,15 @@ type HTTPOptions struct {
 //
 // Lock order: HTTP.mu and pairings.mu are never held together.
 type HTTP struct {
-	desk     Desk
-	pages    fs.FS
-	listener net.Listener
-	surface  string
-	onUsed   func()
-	log      *slog.Logger
-	pairings *pairings
-	server   *http.Server
+	desk      Desk
+	pages     fs.FS
+	listeners []net.Listener
+	name      string // the only host name that is answered to
+	surface   string
+	onUsed    func()
+	log       *slog.Logger
+	pairings  *pairings
+	server    *http.Server
 
 	stopping context.Context // ends with desk.ErrStopping
 	stop     context.CancelCauseFunc
@@ -52,35 +53,76 @@ type HTTP struct {
 	tabs    map[*webTransport]struct{}
 }
 
-// ErrNotLoopback means that an address could be reached from other machines.
-var ErrNotLoopback = errors.New("the address is not a loopback address")
+// ErrNotLoopback means that an address is none where browsers look for names below localhost, or could be reached from
+// other machines.
+var ErrNotLoopback = errors.New("the address is not localhost, 127.0.0.1 or [::1]")
 
-// ListenLoopback listens on HOST:PORT, where HOST is localhost or a loopback address. Any other is refused with
-// ErrNotLoopback: from another machine the pages are reached by forwarding a port, e.g. with ssh -L.
-func ListenLoopback(address string) (net.Listener, error) {
+// The addresses of localhost. Browsers try both, many of them that of version 6 first: whoever had only one of them would
+// get the links that are meant for the other.
+const (
+	loopback4 = "127.0.0.1"
+	loopback6 = "::1"
+)
+
+// portTries is how often another free port is looked for when the system's choice is free in one family only.
+const portTries = 20
+
+// ListenLoopback listens on HOST:PORT, where HOST is localhost, 127.0.0.1 or [::1]; whichever it is, on both addresses, or
+// the one there is on a machine without the other family. Any other is refused with ErrNotLoopback: from another machine
+// the pages are reached by forwarding a port, e.g. with ssh -L. Port 0 is any free one.
+func ListenLoopback(address string) ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: it must be HOST:PORT: %w", address, err)
 	}
-	if host == "localhost" {
-		host = "127.0.0.1" // never what a name server says
-	}
-	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
+	if host != "localhost" && host != loopback4 && host != loopback6 { // never what a name server says
 		return nil, fmt.Errorf("listen on %q: %w", address, ErrNotLoopback)
 	}
-	return net.Listen("tcp", net.JoinHostPort(host, port))
+	for try := 1; ; try++ {
+		listeners, err := listenBoth(port)
+		if err == nil || port != "0" || try == portTries {
+			return listeners, err
+		}
+	}
+}
+
+func listenBoth(port string) ([]net.Listener, error) {
+	var listeners []net.Listener
+	for _, host := range []string{loopback4, loopback6} {
+		if len(listeners) > 0 { // what the system chose, if it chose
+			_, port, _ = net.SplitHostPort(listeners[0].Addr().String())
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+		switch {
+		case err == nil:
+			listeners = append(listeners, l)
+		case host == loopback6 && len(listeners) > 0 && noSuchFamily(err):
+		default:
+			closeListeners(listeners)
+			return nil, err
+		}
+	}
+	return listeners, nil
+}
+
+func closeListeners(listeners []net.Listener) {
+	for _, l := range listeners {
+		_ = l.Close()
+	}
 }
 
 // NewHTTP returns a server for browsers. It accepts nothing before Serve.
 func NewHTTP(o HTTPOptions) (*HTTP, error) {
-	if o.Desk == nil || o.Pages == nil || o.Listener == nil {
-		return nil, errors.New("new http server: desk, pages and listener must be given")
+	if o.Desk == nil || o.Pages == nil || len(o.Listeners) == 0 {
+		return nil, errors.New("new http server: desk, pages and listeners must be given")
 	}
-	if at, ok := o.Listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
-		return nil, fmt.Errorf("new http server on %v: %w", o.Listener.Addr(), ErrNotLoopback)
+	for _, l := range o.Listeners {
+		if at, ok := l.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+			return nil, fmt.Errorf("new http server on %v: %w", l.Addr(), ErrNotLoopback)
+		}
 	}
 	h := &HTTP{
-		desk: o.Desk, pages: o.Pages, listener: o.Listener, surface: desk.SurfaceBrowser, onUsed: o.OnUsed, log: o.Log,
+		desk: o.Desk, pages: o.Pages, listeners: o.Listeners, name: newName(), surface: desk.SurfaceBrowser, onUsed: o.OnUsed, log: o.Log,
 		pairings: newPairings(), plain: map[net.Conn]struct{}{}, tabs: map[*webTransport]struct{}{},
 	}
 	if o.Owner {
@@ -97,9 +139,16 @@ func NewHTTP(o HTTPOptions) (*HTTP, error) {
 	return h, nil
 }
 
+// newName returns a host name that no page of this machine can have had before. What a browser keeps for a host and port
+// (service workers, cached scripts, storage, cookies) outlives whatever served it: a preview on the port that browsers are
+// served on later would still be there, between the link and our pages. Browsers look for every name below localhost on this
+// machine (RFC 6761) and hold it for as safe as HTTPS.
+func newName() string { return strings.ToLower(rand.Text()) + ".localhost" }
+
 // Link returns a new link for one browser. It can be used once; the one before it can no longer be used.
 func (h *HTTP) Link() string {
-	u := url.URL{Scheme: "http", Host: h.listener.Addr().String(), Path: "/", RawQuery: url.Values{tokenName: {h.pairings.link()}}.Encode()}
+	_, port, _ := net.SplitHostPort(h.listeners[0].Addr().String())
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(h.name, port), Path: "/", RawQuery: url.Values{tokenName: {h.pairings.link()}}.Encode()}
 	return u.String()
 }
 
@@ -116,7 +165,17 @@ func (h *HTTP) Serve() error {
 		defer h.served.Done()
 	}
 	h.mu.Unlock()
-	err := h.server.Serve(h.listener)
+	ended := make(chan error, len(h.listeners))
+	for _, l := range h.listeners {
+		go func() { ended <- h.server.Serve(l) }()
+	}
+	err := <-ended
+	if h.stopping.Err() == nil { // one of two addresses would be anybody's
+		_ = h.server.Close()
+	}
+	for range len(h.listeners) - 1 {
+		<-ended
+	}
 	if h.stopping.Err() != nil {
 		return nil
 	}
@@ -129,8 +188,10 @@ func (h *HTTP) Shutdown(ctx context.Context) error {
 	h.stop(desk.ErrStopping)
 	h.mu.Unlock()
 	err := h.server.Shutdown(ctx)
-	if closing := h.listener.Close(); closing != nil && !errors.Is(closing, net.ErrClosed) {
-		err = errors.Join(err, closing) // it was never served
+	for _, l := range h.listeners {
+		if closing := l.Close(); closing != nil && !errors.Is(closing, net.ErrClosed) {
+			err = errors.Join(err, closing) // it was never served
+		}
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -195,9 +256,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cache-Control", "no-store")
 
 	switch {
-	case !loopbackName(r.Host):
-		// A page from elsewhere whose name was made to lead here (DNS rebinding) is stopped by this.
-		notice(w, http.StatusForbidden, "Not this address", "Countersign answers on localhost and on loopback addresses only.")
+	case !h.named(r.Host):
+		// A page from elsewhere whose name was made to lead here (DNS rebinding) is stopped by this, and whatever a browser
+		// kept from another program on this port. The name itself is not told.
+		notice(w, http.StatusForbidden, "Not this address", openTheLink)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		head.Set("Allow", "GET, HEAD")
 		notice(w, http.StatusMethodNotAllowed, "Not like this", "These pages can only be read.")
@@ -214,18 +276,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loopbackName reports whether a Host header names this machine. The port may be any: it may have been forwarded.
-func loopbackName(host string) bool {
+// named reports whether a Host header has this run's name. The port may be any: it may have been forwarded.
+func (h *HTTP) named(host string) bool {
 	u, err := url.Parse("http://" + host)
-	if err != nil || u.Host != host || u.User != nil {
-		return false
-	}
-	name := u.Hostname()
-	if strings.EqualFold(name, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(name)
-	return err == nil && ip.IsLoopback() && ip.Zone() == ""
+	return err == nil && u.Host == host && u.User == nil && strings.EqualFold(u.Hostname(), h.name)
 }
 
 // sameOrigin reports whether a request comes from our own page or from nowhere, as far as the browser says.

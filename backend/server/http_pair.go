@@ -24,7 +24,7 @@ const openTheLink = "Look at the terminal in which â€œcountersign serve --httpâ€
 
 // pairings remembers which browsers came with a link. Nothing of it is written anywhere: it ends with the core.
 type pairings struct {
-	name string // of the cookie: cookies of one host are shared by all its ports, so another desk's has another name
+	name string // of the cookie
 
 	mu     sync.Mutex // guards the rest
 	token  string     // of the newest link, "" once it was used
@@ -32,8 +32,8 @@ type pairings struct {
 }
 
 // pairing is what one browser holds. A browser sends the cookie to every port of the host: whatever else listens on this
-// machine, and is visited, gets it. So the cookie opens the pages only. The wire wants the key too, which the page keeps
-// where no other port's page can read it, and sends nowhere else.
+// machine, and is visited by this run's name, gets it. So the cookie opens the pages only. The wire wants the key too, which
+// the page keeps where no other port's page can read it, and sends nowhere else.
 type pairing struct{ cookie, key string }
 
 func newPairings() *pairings { return &pairings{name: "countersign-" + newSecret()[:8]} }
@@ -101,17 +101,19 @@ func keyOf(r *http.Request) (key, protocol string) {
 	return "", ""
 }
 
-// cookieOf returns the request's cookie, "" without one.
-func (p *pairings) cookieOf(r *http.Request) string {
-	c, err := r.Cookie(p.name)
-	if err != nil {
-		return ""
+// cookieOf returns the request's cookie for which fits holds, "" without one. Another port of the host can leave cookies of
+// the same name, for a longer path or the whole domain: those must not hide ours.
+func (p *pairings) cookieOf(r *http.Request, fits func(cookie string) bool) string {
+	for _, c := range r.CookiesNamed(p.name) {
+		if fits(c.Value) {
+			return c.Value
+		}
 	}
-	return c.Value
+	return ""
 }
 
 // paired reports whether the request comes from a browser that came with a link.
-func (h *HTTP) paired(r *http.Request) bool { return h.pairings.holds(h.pairings.cookieOf(r)) }
+func (h *HTTP) paired(r *http.Request) bool { return h.pairings.cookieOf(r, h.pairings.holds) != "" }
 
 // pair lets a browser in that comes with a link.
 func (h *HTTP) pair(w http.ResponseWriter, r *http.Request) {

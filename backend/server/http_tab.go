@@ -24,9 +24,9 @@ func (h *HTTP) serveTab(w http.ResponseWriter, r *http.Request) {
 		notice(w, http.StatusForbidden, "Not from another page", "Only Countersign's own page may connect here.")
 		return
 	}
-	cookie := h.pairings.cookieOf(r)
 	key, protocol := keyOf(r)
-	if !h.pairings.opens(cookie, key) {
+	cookie := h.pairings.cookieOf(r, func(cookie string) bool { return h.pairings.opens(cookie, key) })
+	if cookie == "" {
 		notice(w, http.StatusForbidden, "Not without the page's key", openTheLink)
 		return
 	}

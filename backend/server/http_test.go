@@ -30,18 +30,19 @@ type browsing struct {
 	desk *fakeDesk
 	log  *lockedLog
 	used chan struct{}
-	host string // HOST:PORT
+	// host is HOST:PORT of the links, address where that is.
+	host, address string
 }
 
 func startHTTP(t *testing.T, d *fakeDesk, change func(*HTTPOptions)) *browsing {
 	t.Helper()
-	l, err := ListenLoopback("localhost:0")
+	listeners, err := ListenLoopback("localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &browsing{desk: d, log: &lockedLog{}, used: make(chan struct{}, 100), host: l.Addr().String()}
+	b := &browsing{desk: d, log: &lockedLog{}, used: make(chan struct{}, 100), address: listeners[0].Addr().String()}
 	o := HTTPOptions{
-		Desk: d, Pages: testPages, Listener: l, Log: slog.New(slog.NewTextHandler(b.log, nil)),
+		Desk: d, Pages: testPages, Listeners: listeners, Log: slog.New(slog.NewTextHandler(b.log, nil)),
 		OnUsed: func() { b.used <- struct{}{} },
 	}
 	if change != nil {
@@ -50,6 +51,8 @@ func startHTTP(t *testing.T, d *fakeDesk, change func(*HTTPOptions)) *browsing {
 	if b.HTTP, err = NewHTTP(o); err != nil {
 		t.Fatal(err)
 	}
+	_, port, _ := net.SplitHostPort(b.address)
+	b.host = net.JoinHostPort(b.name, port)
 	served := make(chan error, 1)
 	go func() { served <- b.Serve() }()
 	t.Cleanup(func() {
@@ -65,14 +68,19 @@ func startHTTP(t *testing.T, d *fakeDesk, change func(*HTTPOptions)) *browsing {
 	return b
 }
 
-// browser is one browser: it keeps cookies and follows redirects.
+// browser is one browser: it keeps cookies and follows redirects, and looks for names below localhost on this machine.
 func browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{}
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if host, port, err := net.SplitHostPort(address); err == nil && strings.HasSuffix(host, ".localhost") {
+			address = net.JoinHostPort("127.0.0.1", port)
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Jar: jar, Transport: transport, Timeout: 20 * time.Second}
 }
@@ -203,12 +211,18 @@ func TestWhoMayAsk(t *testing.T) {
 		{name: "a guessed token", path: "/?token=guess", stranger: true, status: 403, says: "newest"},
 		{name: "an empty token", path: "/?token=", stranger: true, status: 403},
 		{name: "another name that leads here", path: "/", header: map[string]string{"Host": "evil.example:" + port}, status: 403},
-		{name: "another name, with a token", path: "/?token=x", header: map[string]string{"Host": "evil.example"}, status: 403, says: "localhost"},
-		{name: "a name that begins like ours", path: "/", header: map[string]string{"Host": "localhost.evil.example"}, status: 403},
-		{name: "an address that begins like ours", path: "/", header: map[string]string{"Host": "127.0.0.1.evil.example"}, status: 403},
+		{name: "another name, with a token", path: "/?token=x", header: map[string]string{"Host": "evil.example"}, status: 403, says: "newest link"},
+		{name: "a name that begins like ours", path: "/", header: map[string]string{"Host": b.name + ".evil.example"}, status: 403},
+		{name: "a name below ours", path: "/", header: map[string]string{"Host": "x." + b.host}, status: 403},
+		{name: "our name with the root's dot", path: "/", header: map[string]string{"Host": b.name + ".:" + port}, status: 403},
+		{name: "another run's name", path: "/", header: map[string]string{"Host": newName() + ":" + port}, status: 403},
+		{name: "localhost", path: "/", header: map[string]string{"Host": "localhost:" + port}, status: 403},
+		{name: "the address", path: "/", header: map[string]string{"Host": b.address}, status: 403},
+		{name: "the address of version 6", path: "/", header: map[string]string{"Host": "[::1]:" + port}, status: 403},
 		{name: "an outer address", path: "/", header: map[string]string{"Host": "192.0.2.1"}, status: 403},
-		{name: "a forwarded port is asked for its cookie", path: "/", header: map[string]string{"Host": "localhost:9999"}, status: 401},
-		{name: "so is the address of version 6", path: "/", header: map[string]string{"Host": "[::1]:9999"}, status: 401},
+		{name: "no host", path: "/", header: map[string]string{"Host": ":" + port}, status: 403},
+		{name: "a forwarded port", path: "/", header: map[string]string{"Host": b.name + ":9999"}, status: 200},
+		{name: "a forwarded port is asked for its cookie", path: "/", stranger: true, header: map[string]string{"Host": b.name + ":9999"}, status: 401},
 		{name: "from another site", path: "/", header: map[string]string{"Sec-Fetch-Site": "cross-site"}, status: 403},
 		{name: "from another port of this machine", path: "/", header: map[string]string{"Sec-Fetch-Site": "same-site"}, status: 403},
 		{name: "with another origin", path: "/", header: map[string]string{"Origin": "http://evil.example"}, status: 403},
@@ -261,18 +275,97 @@ func TestWhoMayAsk(t *testing.T) {
 
 func TestOnlyLoopbackIsListenedOn(t *testing.T) {
 	for address, ok := range map[string]bool{
-		"localhost:0": true, "127.0.0.1:0": true, "127.1.2.3:0": true, ":0": false, "0.0.0.0:0": false, "[::]:0": false,
+		"localhost:0": true, "127.0.0.1:0": true, "[::1]:0": true, "127.1.2.3:0": false, "x.localhost:0": false, ":0": false, "0.0.0.0:0": false, "[::]:0": false,
 		"192.0.2.1:0": false, "example.com:0": false, "8080": false, "": false,
 	} {
-		l, err := ListenLoopback(address)
+		listeners, err := ListenLoopback(address)
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", address, err)
 		}
-		if err == nil {
-			_ = l.Close()
-		} else if strings.Contains(address, ":") && !errors.Is(err, ErrNotLoopback) {
+		closeListeners(listeners)
+		if err != nil && strings.Contains(address, ":") && !errors.Is(err, ErrNotLoopback) {
 			t.Errorf("%q: %v, want ErrNotLoopback", address, err)
 		}
+	}
+}
+
+// TestBothFamiliesAreListenedOn: only 127.0.0.1 was taken, and browsers and ssh's "localhost" look at [::1] first: who
+// listened there got the link, and with it the owner's screen.
+func TestBothFamiliesAreListenedOn(t *testing.T) {
+	probe, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("no address of version 6 on this machine: %v", err)
+	}
+	_ = probe.Close()
+	for _, address := range []string{"localhost:0", "127.0.0.1:0", "[::1]:0"} {
+		ours, err := ListenLoopback(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(ours[0].Addr().String())
+		for _, host := range []string{"127.0.0.1", "::1"} {
+			if l, err := net.Listen("tcp", net.JoinHostPort(host, port)); err == nil {
+				_ = l.Close()
+				t.Errorf("%s: somebody else can listen on %s", address, l.Addr())
+			}
+		}
+		closeListeners(ours)
+		for _, host := range []string{"127.0.0.1", "::1"} {
+			other, err := net.Listen("tcp", net.JoinHostPort(host, port))
+			if err != nil {
+				t.Skipf("the port was given to another program meanwhile: %v", err)
+			}
+			if l, err := ListenLoopback(strings.TrimSuffix(address, "0") + port); err == nil {
+				closeListeners(l)
+				t.Errorf("%s: served although somebody else listens on %s", address, other.Addr())
+			}
+			_ = other.Close()
+		}
+	}
+}
+
+// TestBothFamiliesAreServed: a link leads to whichever address the browser tries first.
+func TestBothFamiliesAreServed(t *testing.T) {
+	b := startHTTP(t, newFakeDesk(), nil)
+	if len(b.listeners) < 2 {
+		t.Skip("no address of version 6 on this machine")
+	}
+	for _, l := range b.listeners {
+		c := browser(t)
+		if status, _, _ := ask(t, c, http.MethodGet, "http://"+l.Addr().String()+"/", map[string]string{"Host": b.host}); status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", l.Addr(), status)
+		}
+	}
+}
+
+// TestEveryRunHasAnotherOrigin: the links led to 127.0.0.1, where a preview on the same port had left a service worker in the
+// browser: it answered in our place, and took the page's key.
+func TestEveryRunHasAnotherOrigin(t *testing.T) {
+	first, second := startHTTP(t, newFakeDesk(), nil), startHTTP(t, newFakeDesk(), nil)
+	if first.name == second.name {
+		t.Errorf("twice the name %s", first.name)
+	}
+	for _, b := range []*browsing{first, second} {
+		u, err := url.Parse(b.Link())
+		if err != nil || u.Host != b.host || !strings.HasSuffix(u.Hostname(), ".localhost") || len(u.Hostname()) < 26+len(".localhost") {
+			t.Errorf("the link %v, %v", u, err)
+		}
+	}
+}
+
+// TestAnotherCookieOfTheName: whatever is visited on another port of the host can leave a cookie of the same name, which
+// comes before ours: the browser was shut out.
+func TestAnotherCookieOfTheName(t *testing.T) {
+	b := startHTTP(t, newFakeDesk(), nil)
+	c := b.paired(t)
+	one := b.pairings.paired[0]
+	cookies := b.pairings.name + "=tossed; " + b.pairings.name + "=" + one.cookie
+	if status, text, _ := ask(t, browser(t), http.MethodGet, "http://"+b.host+"/", map[string]string{"Cookie": cookies}); status != http.StatusOK {
+		t.Errorf("the page: %d %s", status, text)
+	}
+	header := map[string]string{"Cookie": cookies, "Origin": "http://" + b.host, "Sec-WebSocket-Protocol": keyProtocol + b.keyOf(c)}
+	if status, text, _ := ask(t, browser(t), http.MethodGet, "http://"+b.host+"/wire", header); status != http.StatusUpgradeRequired {
+		t.Errorf("the wire: %d %s", status, text)
 	}
 }
 
@@ -282,15 +375,18 @@ type outerListener struct{ net.Listener }
 func (outerListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80} }
 
 func TestNewHTTPRefusesHalfOptions(t *testing.T) {
-	l, err := ListenLoopback("localhost:0")
+	listeners, err := ListenLoopback("localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Close() }()
-	full := HTTPOptions{Desk: newFakeDesk(), Pages: testPages, Listener: l}
+	defer closeListeners(listeners)
+	full := HTTPOptions{Desk: newFakeDesk(), Pages: testPages, Listeners: listeners}
 	for name, change := range map[string]func(*HTTPOptions){
 		"no desk": func(o *HTTPOptions) { o.Desk = nil }, "no pages": func(o *HTTPOptions) { o.Pages = nil },
-		"no listener": func(o *HTTPOptions) { o.Listener = nil }, "an outer address": func(o *HTTPOptions) { o.Listener = outerListener{l} },
+		"no listener": func(o *HTTPOptions) { o.Listeners = nil },
+		"an outer address": func(o *HTTPOptions) {
+			o.Listeners = []net.Listener{listeners[0], outerListener{listeners[len(listeners)-1]}}
+		},
 	} {
 		o := full
 		change(&o)
@@ -301,11 +397,11 @@ func TestNewHTTPRefusesHalfOptions(t *testing.T) {
 }
 
 func TestShutdownBeforeServe(t *testing.T) {
-	l, err := ListenLoopback("localhost:0")
+	listeners, err := ListenLoopback("localhost:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := NewHTTP(HTTPOptions{Desk: newFakeDesk(), Pages: testPages, Listener: l})
+	h, err := NewHTTP(HTTPOptions{Desk: newFakeDesk(), Pages: testPages, Listeners: listeners})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,8 +411,10 @@ func TestShutdownBeforeServe(t *testing.T) {
 	if err := h.Serve(); err != nil {
 		t.Errorf("serve after shut down: %v", err)
 	}
-	if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
-		t.Error("it still listens")
+	for _, l := range listeners {
+		if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
+			t.Errorf("it still listens on %s", l.Addr())
+		}
 	}
 }
 
@@ -341,13 +439,13 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 		}
 	}()
 	for range MaxHTTPConnections {
-		c, err := net.Dial("tcp", b.host)
+		c, err := net.Dial("tcp", b.address)
 		if err != nil {
 			t.Fatal(err)
 		}
 		open = append(open, c)
 	}
-	extra, err := net.Dial("tcp", b.host)
+	extra, err := net.Dial("tcp", b.address)
 	if err != nil {
 		t.Fatal(err)
 	}

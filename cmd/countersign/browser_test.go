@@ -2,7 +2,10 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"os"
@@ -12,6 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"countersign/backend/agents"
+	"countersign/backend/config"
+	"countersign/backend/core"
+	"countersign/backend/desk"
 	"countersign/frontend"
 )
 
@@ -98,7 +105,13 @@ func newBrowser(t *testing.T) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport := &http.Transport{}
+	// As browsers do: every name below localhost is this machine, whatever the system's resolver says.
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if host, port, err := net.SplitHostPort(address); err == nil && strings.HasSuffix(host, ".localhost") {
+			address = net.JoinHostPort("127.0.0.1", port)
+		}
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Jar: jar, Transport: transport, Timeout: time.Minute}
 }
@@ -176,5 +189,65 @@ func TestServeOwnerNeedsThePassphrase(t *testing.T) {
 		said{"Desk passphrase: ", testPassphrase + "\n"}, said{"token=", ctrlC})
 	if code != 0 || strings.Contains(shown, testPassphrase) {
 		t.Errorf("typed: exit status %d\n%s", code, shown)
+	}
+}
+
+// An agent that got a terminal replaced the desk passphrase by one of its own, printed an owner's link with it, and allowed
+// its own calls.
+func TestServeAsTheOwnerIsNotForAgents(t *testing.T) {
+	c := newTestCore(t, "")
+	c.kill()
+	a := newFakeAgent(t, c)
+	for name, flags := range map[string][]string{"owner": {"--http", "localhost:0", "--owner"}, "set-passphrase": {"--set-passphrase"}} {
+		report := a.run("", append([]string{filepath.Join(c.bin, "countersign"), "serve", "--background"}, flags...)...)
+		if report.Status != 1 || !strings.Contains(report.Output, "descends from an agent") || strings.Contains(report.Output, "token=") {
+			t.Errorf("%s: %+v", name, report)
+		}
+	}
+}
+
+// The desk passphrase was replaced without a question for the one that was set: by whoever had a terminal, or could name a
+// file.
+func TestSetPassphraseWantsTheOldOne(t *testing.T) {
+	c := newTestCore(t, "")
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := config.Resolve(c.home, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	const other = "one of my own"
+	variable, file, _ := strings.Cut(withPassphrase(t, c, testPassphrase)[0], "=")
+	named := filepath.Join(c.home, "another")
+	if err := os.WriteFile(named, []byte(other+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The identity's key opens by itself, as it does in a keyring.
+	unlock := func(config.Config) (desk.Secret, error) { return desk.ReadPassphraseFile(file) }
+	s := &streams{Out: io.Discard, Err: io.Discard}
+	set := func(name string) (err error) {
+		t.Setenv(variable, name)
+		running, started := core.Start(t.Context(), core.Options{Dirs: dirs, Passphrase: unlock, Agents: agents.Known(), Log: slog.New(slog.DiscardHandler)},
+			func(d *desk.Desk, conf config.Config) error {
+				err = (&serveCmd{SetPassphrase: true}).setPassphrase(t.Context(), newPassphraseAsker(s, false), d, conf)
+				if wrong := d.CheckPassphrase(desk.NewSecret(testPassphrase)); wrong != nil {
+					t.Errorf("the desk passphrase is another one: %v", wrong)
+				}
+				return nil
+			})
+		if started != nil {
+			t.Fatal(started)
+		}
+		if closed := running.Close(); closed != nil {
+			t.Error(closed)
+		}
+		return err
+	}
+	if err := set(named); err == nil || !strings.Contains(err.Error(), "has to be typed on a terminal") {
+		t.Errorf("with a file that holds another passphrase: %v", err)
+	}
+	if err := set(file); err != nil {
+		t.Errorf("with the file that holds it: %v", err)
 	}
 }

@@ -101,12 +101,8 @@ func (c *openCmd) named(ctx context.Context, client *wire.Client) error {
 // start opens the desk with the link and waits until it answers. A core would refuse an agent; where none runs it is
 // refused here, because a window opens by a person's act.
 func (c *openCmd) start(dirs config.Dirs, noCore error) error {
-	self, err := server.Self()
-	if err != nil {
+	if err := notForAgents(); err != nil {
 		return err
-	}
-	if _, below := agents.Known().Find(self.Chain); below {
-		return &wire.Error{Code: "agent_not_allowed"}
 	}
 	if os.Getenv("COUNTERSIGN_NO_START") != "" {
 		return noCore
@@ -129,6 +125,19 @@ func (c *openCmd) start(dirs config.Dirs, noCore error) error {
 		return nil
 	}
 	return inTime(ctx, func(ctx context.Context) error { return c.named(ctx, client) })
+}
+
+// notForAgents refuses what only a person may start, below an agent and where that cannot be told: where no core runs,
+// nobody else refuses it.
+func notForAgents() error {
+	self, err := server.Self()
+	if err != nil {
+		return err
+	}
+	if _, below := agents.Known().Find(self.Chain); below {
+		return &wire.Error{Code: "agent_not_allowed"}
+	}
+	return nil
 }
 
 // windowCanOpen reports whether the desk's window is installed here and has a display to open on.

@@ -93,7 +93,9 @@ func ruleLine(r policy.SourcedRule) string {
 	if !r.Expires.IsZero() {
 		line += "  until " + r.Expires.Local().Format("2006-01-02 15:04")
 	}
-	if r.By != "" && !strings.HasPrefix(r.By, "owner/") {
+	if program, local := strings.CutPrefix(r.By, "local/"); local {
+		line += "  added by a program of account " + escape(program, false)
+	} else if r.By != "" && !strings.HasPrefix(r.By, "owner/") {
 		line += "  added by " + escape(r.By, false)
 	}
 	return line

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"countersign/backend/policy"
 )
 
 // The owner tries a rule, keeps it, sees what it did, trusts a repository's file, and takes it all back: on a terminal.
@@ -93,6 +95,18 @@ func TestRulesImportDryRun(t *testing.T) {
 	for _, args := range [][]string{{"rules", "import", "other"}, {"rules", "import", "claude", filepath.Join(c.home, "none")}} {
 		if out, err := c.command(args...).CombinedOutput(); err == nil {
 			t.Errorf("%v: %s", args, out)
+		}
+	}
+}
+
+// Any process of the account may take over an agent's rules, one that left an agent too: the list says where they are from.
+func TestRulesListSaysWhoAddedThem(t *testing.T) {
+	r := policy.SourcedRule{List: policy.ListDeny, Source: policy.SourceGlobal, ID: "agent/claude/3f9a1c20"}
+	for by, want := range map[string]string{"local/1000": "added by a program of account 1000", "browser": "added by browser", "owner/window": ""} {
+		r.By = by
+		line := ruleLine(r)
+		if !strings.Contains(line, "taken over from claude") || !strings.Contains(line, want) || want == "" && strings.Contains(line, "added by") {
+			t.Errorf("%s: %q", by, line)
 		}
 	}
 }

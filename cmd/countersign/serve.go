@@ -21,7 +21,7 @@ import (
 
 type serveCmd struct {
 	Background    bool `help:"Started by a client: never ask on a terminal." hidden:""`
-	SetPassphrase bool `help:"Choose the desk passphrase that terminal answers need, and start."`
+	SetPassphrase bool `help:"Choose the desk passphrase that terminal answers need, and start. Where one is set, it is asked for first."`
 
 	HTTP  string `name:"http" placeholder:"ADDR" help:"Serve the desk to browsers of this machine too, e.g. on localhost:8765, by links that are shown here. They may look."`
 	Owner bool   `help:"With --http: browsers that come with a link answer as you do. Needs the desk passphrase."`
@@ -103,6 +103,11 @@ func unknownTool(r policy.Rule) string {
 func (c *serveCmd) Run(s *streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	if c.Owner || c.SetPassphrase {
+		if err := notForAgents(); err != nil {
+			return err
+		}
+	}
 	dirs, err := core.Directories()
 	if err != nil {
 		return err
@@ -172,6 +177,12 @@ func (c *serveCmd) setPassphrase(ctx context.Context, ask *passphraseAsker, d *d
 	if err != nil || has && !c.SetPassphrase {
 		return err
 	}
+	if has {
+		return changePassphrase(ctx, ask, d, conf)
+	}
+	if conf.Identity.Store != desk.IdentityFile && notForAgents() != nil {
+		return nil // a core that an agent started: the owner chooses later. A file identity was opened with it already
+	}
 	secret, err := ask.choose(ctx, conf)
 	if errors.Is(err, errNoTerminal) && !c.SetPassphrase {
 		return nil
@@ -180,6 +191,30 @@ func (c *serveCmd) setPassphrase(ctx context.Context, ask *passphraseAsker, d *d
 		return err
 	}
 	return d.SetPassphrase(secret)
+}
+
+// changePassphrase replaces the desk passphrase, for who knows it: whoever has a terminal in this account may not be the
+// owner, and could answer with a passphrase of their own.
+func changePassphrase(ctx context.Context, ask *passphraseAsker, d *desk.Desk, conf config.Config) error {
+	// What opened the identity, or stands in the named file, is mostly the one that is set.
+	old, err := ask.known(conf)
+	if err == nil {
+		err = d.CheckPassphrase(old)
+	}
+	if errors.Is(err, errNoTerminal) || desk.WrongPassphrase(err) {
+		old, err = typedPassphrase(ctx, ask, d, "Desk passphrase until now: ")
+	}
+	if errors.Is(err, errNoTerminal) {
+		return errors.New("--set-passphrase replaces the desk passphrase that is set, which has to be typed on a terminal first")
+	}
+	if err != nil {
+		return err
+	}
+	next, err := ask.choose(ctx, conf)
+	if err != nil {
+		return err
+	}
+	return d.ChangePassphrase(old, next)
 }
 
 // isTerminal reports whether a person could be typing here.

@@ -55,6 +55,8 @@ export class World {
   #browser: Browser | null = null
   #said = ''
   #owner = true
+  /** Where the next core serves browsers. */
+  address = '127.0.0.1:0'
 
   /** Starts core, agent and browser. */
   async start(owner = true, config = ''): Promise<void> {
@@ -76,7 +78,7 @@ export class World {
 
   async startCore(): Promise<void> {
     this.#said = ''
-    const core = spawn(join(bin, 'countersign'), ['serve', '--http', '127.0.0.1:0', ...(this.#owner ? ['--owner'] : [])], { env: this.#env(), stdio: ['ignore', 'ignore', 'pipe'] })
+    const core = spawn(join(bin, 'countersign'), ['serve', '--http', this.address, ...(this.#owner ? ['--owner'] : [])], { env: this.#env(), stdio: ['ignore', 'ignore', 'pipe'] })
     core.stderr!.on('data', (data: Buffer) => { this.#said += data.toString() })
     this.#core = core
     await until('the core shows its link', () => /http:\/\/\S+/.test(this.#said))

@@ -405,7 +405,8 @@ export class Desk {
   }
 
   #navigate(page: string, question: string): void {
-    if (isPage(page)) this.go(page)
+    if (page === 'quit') this.go('settings', page)
+    else if (isPage(page)) this.go(page)
     else if (question !== '') this.go('inbox')
     if (question !== '') this.select(question)
   }

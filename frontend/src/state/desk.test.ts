@@ -372,6 +372,9 @@ describe('in the window', () => {
     expect(desk.connection).toBe('ready')
     events.get('navigate')?.('{"page":"receipts"}')
     expect(desk.page).toBe('receipts')
+    // The tray's "Quit…" only leads to where the window asks.
+    events.get('navigate')?.('{"page":"quit"}')
+    expect([desk.page, desk.target]).toEqual(['settings', 'quit'])
     phase = 'closing'
     events.get('app')?.(JSON.stringify(app()))
     expect([desk.app?.phase, desk.connection]).toEqual(['closing', 'lost'])
