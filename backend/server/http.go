@@ -174,7 +174,7 @@ func (h *HTTP) Serve() error {
 		_ = h.server.Close()
 	}
 	for range len(h.listeners) - 1 {
-		<-ended
+		err = errors.Join(err, <-ended)
 	}
 	if h.stopping.Err() != nil {
 		return nil
