@@ -14,3 +14,6 @@ export function untilTick(questions: readonly Question[], pause: DeskPause, now:
   for (const time of times) next = Math.min(next, untilChange(time, now) ?? next)
   return Math.max(next, 1)
 }
+
+/** Nobody can see the page: no time needs telling anew, and nothing counts as shown. */
+export const pageHidden = (): boolean => typeof document !== 'undefined' && document.hidden

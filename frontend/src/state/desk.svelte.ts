@@ -11,7 +11,7 @@ import { boundIn, readAppStatus, WindowTransport } from '../wire/window'
 import { has, setDesktopLanguage, setLanguage } from '../text/i18n'
 import { untrack } from 'svelte'
 import { SvelteMap } from 'svelte/reactivity'
-import { untilTick } from './clock'
+import { pageHidden, untilTick } from './clock'
 import { Drafts } from './drafts'
 import { noFeed, putQuestion, withPause, type Feed, type Taken } from './feed'
 import { Follower } from './follow'
@@ -132,10 +132,15 @@ export class Desk {
     }
     transport.start()
     if (this.#window !== null) void this.#askApp(this.#window)
+    if (typeof document !== 'undefined') document.addEventListener('visibilitychange', this.#seen)
     this.#tick()
   }
 
+  /** The page came into sight, or went out of it. */
+  readonly #seen = (): void => { this.#tick() }
+
   stop(): void {
+    if (typeof document !== 'undefined') document.removeEventListener('visibilitychange', this.#seen)
     this.#follower?.stop()
     this.#client?.transport.close()
     for (const timer of [this.#clock, this.#receipts]) if (timer !== null) clearTimeout(timer)
@@ -340,7 +345,7 @@ export class Desk {
     this.otherVersion = connection === 'other_version' ? status?.version ?? '' : null
     if (connection !== 'ready') return
     this.#shown.clear()
-    if (this.#inFront !== null && this.#inFront.id === this.selected) void this.shown(this.#inFront.id, this.#inFront.version)
+    if (this.#inFront !== null && this.#inFront.id === this.selected && !pageHidden()) void this.shown(this.#inFront.id, this.#inFront.version)
     this.#answers?.restored()
     // What the snapshot does not tell: how questions ended that this page still shows or answers.
     const unknown = [...this.closed.values()].filter((one) => (one.outcome ?? '') === '').map((one) => one.id)
@@ -421,7 +426,7 @@ export class Desk {
     if (this.#clock !== null) clearTimeout(this.#clock)
     const now = Date.now()
     this.now = now
-    this.#clock = setTimeout(() => this.#tick(), untrack(() => untilTick(this.questions, this.pause, now)))
+    this.#clock = pageHidden() ? null : setTimeout(() => this.#tick(), untrack(() => untilTick(this.questions, this.pause, now)))
   }
 }
 

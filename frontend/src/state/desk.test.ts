@@ -57,7 +57,26 @@ describe('the desk', () => {
     desk = new Desk()
     now = {}
   })
-  afterEach(() => { desk.stop(); setLanguage('en'); vi.useRealTimers() })
+  afterEach(() => { desk.stop(); setLanguage('en'); vi.unstubAllGlobals(); vi.useRealTimers() })
+
+  it('looks at no clock, and shows nobody a card, while nobody can see the page', async () => {
+    const page = Object.assign(new EventTarget(), { hidden: true })
+    vi.stubGlobal('document', page)
+    await ready()
+    expect(vi.getTimerCount()).toBe(0)
+    desk.select('q1')
+    const shown = (): number => transport.of('question_shown').length
+    void desk.shown('q1', 1)
+    await settled()
+    const before = shown()
+    transport.losses.emit()
+    transport.restores.emit()
+    await settled()
+    expect(shown()).toBe(before)
+    page.hidden = false
+    page.dispatchEvent(new Event('visibilitychange'))
+    expect(vi.getTimerCount()).toBeGreaterThan(0)
+  })
 
   it('shows a snapshot, and what follows', async () => {
     expect(desk.connection).toBe('connecting')
