@@ -97,7 +97,8 @@ func (d *Desk) askGates(ctx context.Context, s Session, p prepared) []policy.Gat
 					d.log.Error("gate", "gate", g.Name, "panic", v)
 				}
 			}()
-			answers[i].Outcome, answers[i].Reason, err = d.askGate(ctx, s, p, g, request)
+			outcome, reason, err := d.askGate(ctx, s, p, g, request)
+			answers[i].Outcome, answers[i].Reason = outcome, reason
 			if err != nil {
 				answers[i].Err = shortened(err.Error(), maxGateReason)
 				d.log.Warn("gate failed, so the call asks", "gate", g.Name, "call", p.call.ID, "error", err)
