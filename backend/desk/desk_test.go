@@ -164,6 +164,7 @@ func (f *fixture) doAs(command string, c desk.Caller, action string, in, out any
 	defer cancel()
 	reply := f.desk.Do(ctx, c, wire.Request{Action: action, CommandID: command, Args: args}, files)
 	if reply.Error != nil {
+		f.t.Logf("%s: %v", action, reply.Error)
 		if reply.Applied {
 			f.t.Errorf("%s: applied and failed", action)
 		}
