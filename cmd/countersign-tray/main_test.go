@@ -153,7 +153,7 @@ func TestOnlyMessagesOnStdout(t *testing.T) {
 		}
 	}
 	in.Close()
-	var got []tray.Report
+	got := []tray.Report{}
 	for {
 		var report tray.Report
 		if err := out.Read(&report); err != nil {
