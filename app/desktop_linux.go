@@ -63,8 +63,8 @@ func probe(ctx context.Context) desktop {
 	return d
 }
 
-// readsMarkup reports whether a notification service reads markup. One that does not answer in time may: then text is quoted
-// that need not be, which is ugly, and no agent's words become a link or a picture.
+// readsMarkup reports whether a notification service reads markup. One that does not answer in time may: then text is
+// quoted that need not be, which is ugly, and no agent's words become a link or a picture.
 func readsMarkup(answered bool, can []string) bool {
 	return !answered || slices.Contains(can, "body-markup")
 }

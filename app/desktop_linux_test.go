@@ -2,8 +2,8 @@ package app
 
 import "testing"
 
-// TestMarkupIsQuotedUnlessItIsNone: a notification service that answered late counted as one that shows text as it is, and an
-// agent's words became markup.
+// TestMarkupIsQuotedUnlessItIsNone: a notification service that answered late counted as one that shows text as it is,
+// and an agent's words became markup.
 func TestMarkupIsQuotedUnlessItIsNone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answered bool

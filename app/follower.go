@@ -165,8 +165,8 @@ func (f *follower) take(frame wire.Frame) {
 			f.prefer(p)
 		}
 	case wire.FrameLinkOpened:
-		// Somebody followed a link or started the desk once more: that is a gesture, as far as can be told. Where to go, the
-		// page hears itself.
+		// Somebody followed a link or started the desk once more: that is a gesture, as far as can be told. Where to
+		// go, the page hears itself.
 		if !f.before() {
 			f.shell.show()
 		}
@@ -176,8 +176,8 @@ func (f *follower) take(frame wire.Frame) {
 	}
 }
 
-// before reports whether the window is open with a card that was shown: it is not brought over what its owner does now, nor
-// under a hand that is about to press. The page says there that something was opened.
+// before reports whether the window is open with a card that was shown: it is not brought over what its owner does now,
+// nor under a hand that is about to press. The page says there that something was opened.
 func (f *follower) before() bool {
 	f.mu.Lock()
 	shown := slices.ContainsFunc(f.open, func(q wire.Question) bool { return !q.ShownAt.IsZero() })

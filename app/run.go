@@ -53,8 +53,8 @@ func run(version string, icon []byte, f flags, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	// A core that runs refuses agents. Where none runs, this process would become the owner's screen. A throw-away desk is
-	// nobody's.
+	// A core that runs refuses agents. Where none runs, this process would become the owner's screen. A throw-away desk
+	// is nobody's.
 	if f.demo == "" {
 		if err := notForAgents(core.StartedByAgent(agents.Known())); err != nil {
 			return err

@@ -52,7 +52,9 @@ type shell struct {
 	quitting    bool
 	again       bool // the program is to start again after its end
 	againHidden bool
-	link        *string // to be opened when the page is there
+	link        *string          // to be opened when the page is there
+	listens     bool             // the page gets events
+	wanted      *bridge.Navigate // where the page is to go when it does
 	preferences wire.Preferences
 }
 

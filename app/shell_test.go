@@ -123,8 +123,8 @@ func TestNothingRaisesTheWindow(t *testing.T) {
 	until(t, "the link shows the window", func() bool { return cmp.Equal(s.window.took(), []string{"show"}) })
 }
 
-// TestNothingIsRaisedOverACard: a detached process opened links as fast as it could, and each raised the window over what its
-// owner did. The page says what was opened where a card stands.
+// TestNothingIsRaisedOverACard: a detached process opened links as fast as it could, and each raised the window over
+// what its owner did. The page says what was opened where a card stands.
 func TestNothingIsRaisedOverACard(t *testing.T) {
 	s := newStage(t, flags{}, true)
 	s.following(t)
@@ -161,7 +161,25 @@ func TestTrayAsksInTheWindow(t *testing.T) {
 	}
 }
 
-// TestQuitInTheFirstSecond: the library forgot the end that was asked for before its loop ran, and the desk never ended.
+// TestClicksBeforeThePageListens: the window opened and stayed where it was.
+func TestClicksBeforeThePageListens(t *testing.T) {
+	s := newStage(t, flags{}, true)
+	s.withCore(t)
+	s.listens = false
+	s.clicked(tray.Event{ID: tray.IDSettings})
+	s.clicked(tray.Event{ID: tray.IDQuit})
+	if diff := cmp.Diff([]string{"show", "show"}, s.window.took()); diff != "" {
+		t.Errorf("before (-want +got):\n%s", diff)
+	}
+	s.pageListens()
+	s.pageListens()
+	if diff := cmp.Diff([]string{`navigate {"page":"quit"}`}, s.window.took()); diff != "" {
+		t.Errorf("then (-want +got):\n%s", diff)
+	}
+}
+
+// TestQuitInTheFirstSecond: the library forgot the end that was asked for before its loop ran, and the desk never
+// ended.
 func TestQuitInTheFirstSecond(t *testing.T) {
 	s := newStage(t, flags{}, true)
 	s.loaded = false
@@ -173,8 +191,8 @@ func TestQuitInTheFirstSecond(t *testing.T) {
 	until(t, "it ends", func() bool { return cmp.Equal(s.window.took(), []string{"quit"}) })
 }
 
-// TestQuitBelowADialog: without a tray, closing the window tells what that means in a dialog, in whose loop the library waits:
-// a signal to end was not heard until somebody read it.
+// TestQuitBelowADialog: without a tray, closing the window tells what that means in a dialog, in whose loop the library
+// waits: a signal to end was not heard until somebody read it.
 func TestQuitBelowADialog(t *testing.T) {
 	s := newStage(t, flags{}, false)
 	ended := make(chan int, 1)

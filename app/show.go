@@ -47,10 +47,18 @@ func (s *shell) hideByPage() {
 	s.host.SetWindow(true, false)
 }
 
-// navigate shows the window at a page or a card.
+// navigate shows the window at a page or a card, as soon as its page listens.
 func (s *shell) navigate(to bridge.Navigate) {
 	s.show()
-	s.host.Emit(bridge.EventNavigate, to)
+	s.mu.Lock()
+	listens := s.listens
+	if !listens {
+		s.wanted = &to
+	}
+	s.mu.Unlock()
+	if listens {
+		s.host.Emit(bridge.EventNavigate, to)
+	}
 }
 
 // beforeClose is asked when the owner closes the window; true keeps it. With a tray the window hides and the desk goes on.
@@ -118,8 +126,8 @@ func (s *shell) quit() {
 	}
 }
 
-// untilEnded asks for the end until it comes. Before its loop runs, the library loses the wish and complains; the page is
-// loaded by that loop.
+// untilEnded asks for the end until it comes. Before its loop runs, the library loses the wish and complains; the page
+// is loaded by that loop.
 func (s *shell) untilEnded() {
 	again := time.NewTicker(quitAgain)
 	defer again.Stop()
@@ -148,8 +156,17 @@ func (s *shell) open(url string) {
 	}
 }
 
-// pageListens is called when the page gets frames: a link that was given before would have been missed.
+// pageListens is called when the page gets frames: a link that was given before, and where a click in the tray led,
+// would have been missed.
 func (s *shell) pageListens() {
+	s.mu.Lock()
+	s.listens = true
+	wanted := s.wanted
+	s.wanted = nil
+	s.mu.Unlock()
+	if wanted != nil {
+		s.host.Emit(bridge.EventNavigate, *wanted)
+	}
 	s.goWhile("a link", func() {
 		if c := s.host.Core(); c != nil {
 			s.openLink(c)

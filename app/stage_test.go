@@ -226,7 +226,7 @@ func newStage(t *testing.T, f flags, trayThere bool) *stage {
 		core: &fakeCore{log: wire.NewFrameLog("epoch", time.Now), done: make(chan struct{})},
 	}
 	s.shell.window, s.shell.tray, s.shell.notices = s.window, s.tray, s.notices
-	s.loaded = true
+	s.loaded, s.listens = true, true
 	s.exit = func(int) { t.Error("the process was ended") }
 	t.Cleanup(func() {
 		s.stop()

@@ -84,9 +84,9 @@ func (s *shell) trayChanged(available bool, code string) {
 	}
 }
 
-// clicked does what a line of the tray says. Every program of the session's bus can send a click. So it shows and navigates,
-// and decides one thing, pausing, which refuses; to resume and to quit is asked for in the window. Quitting ends the desk only
-// where no core of it runs, and nothing can be answered in its window.
+// clicked does what a line of the tray says. Every program of the session's bus can send a click. So it shows and
+// navigates, and decides one thing, pausing, which refuses; to resume and to quit is asked for in the window. Quitting
+// ends the desk only where no core of it runs, and nothing can be answered in its window.
 func (s *shell) clicked(e tray.Event) {
 	if question, ok := e.Question(); ok {
 		s.navigate(bridge.Navigate{Page: pageInbox, Question: question})

@@ -11,9 +11,9 @@ import (
 // lines around them.
 const maxMarks = 2
 
-// Plain makes a text that others chose fit for one line of ours and impossible to misread: what cannot be seen, or would
-// change how the rest is read, and invalid bytes are spelled out; line ends and tabs become blanks. What has more than limit
-// characters ends in an ellipsis, and never within such a spelling.
+// Plain makes a text that others chose fit for one line of ours and impossible to misread: what cannot be seen, or
+// would change how the rest is read, and invalid bytes are spelled out; line ends and tabs become blanks. What has more
+// than limit characters ends in an ellipsis, and never within such a spelling.
 func Plain(text string, limit int) string {
 	var pieces []string
 	length, marks := 0, maxMarks // a mark at the beginning would stand on our own words

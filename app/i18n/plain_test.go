@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestPlain: names and commands of agents stand in the tray and in notifications. What a notification let through could hide
-// a part of them, or write over the words around them.
+// TestPlain: names and commands of agents stand in the tray and in notifications. What a notification let through could
+// hide a part of them, or write over the words around them.
 func TestPlain(t *testing.T) {
 	for name, tt := range map[string]struct{ in, want string }{
 		"plain":                       {"git push origin main", "git push origin main"},

@@ -23,15 +23,18 @@ const (
 // Display returns the variables with which a window can be opened where the agent in chain runs, and whether it can.
 // chain is the caller's own ancestry (server.Self): a hook's environment is the agent's, which a repository's settings
 // can set, so nothing of it is believed, nor of anything else at or below an agent. What counts is the environment in
-// which the nearest process above every agent was started. Where no agent is in the chain there is none. On systems
-// whose windows need no variables, the answer is yes and nothing.
+// which the nearest process above every agent was started, and of that a display only if it is one that a person logged
+// in to (seen): what an agent left behind to start it again is above it too. Where no agent is in the chain there is
+// none. On systems whose windows need no variables, the answer is yes and nothing.
 func Display(chain []wire.Process, known agents.Table) (env []string, ok bool) {
 	return here().above(chain, known)
 }
 
-// OwnDisplay is Display for a command that a person typed: the environment is their own. It passes the same checks.
+// OwnDisplay is Display for a command that a person typed: the environment is their own, and so is the display, which
+// may be any. It passes the same other checks.
 func OwnDisplay(environment []string) (env []string, ok bool) {
 	h := here()
+	h.listener = nil
 	if !h.variables {
 		return nil, true
 	}
@@ -46,6 +49,39 @@ type surroundings struct {
 	environment func(wire.Process) ([]string, error)
 	// file looks at a file without following a link.
 	file func(path string) (fileFacts, bool)
+	// listener says who listens on a socket; a path that begins with "@" is a name in the abstract space. nil: nobody
+	// asks.
+	listener func(path string) (listener, bool)
+}
+
+// listener is the process that listens on the socket of a display.
+type listener struct {
+	uid   int
+	input bool // it, or a child of it, holds a keyboard or the like that this account cannot open by itself
+	login bool // it was started with a login to a seat by this account
+}
+
+// firstPerson is the least number of a person's account, and of those that a person may hand out to their containers.
+const firstPerson = 1000
+
+// seen reports whether a person logged in sits before a display: what an agent starts it can also look at and click,
+// and a display takes one command to start. Only the system hands out input devices and records logins. Root could make
+// all of that up, so nothing is asked for root.
+func (s surroundings) seen(path string) bool {
+	if s.listener == nil || s.uid == 0 {
+		return true
+	}
+	l, there := s.listener(path)
+	return there && (l.uid != s.uid && l.uid < firstPerson || l.uid == s.uid && (l.input || l.login))
+}
+
+// seenX is seen for an X server. Programs try the abstract name before the path, and each may be somebody else's.
+func (s surroundings) seenX(path string) bool {
+	if !s.seen(path) || s.listener == nil {
+		return s.seen(path)
+	}
+	_, there := s.listener("@" + path)
+	return !there || s.seen("@"+path)
 }
 
 // fileFacts is what matters about a file whose path came from an environment.
@@ -120,10 +156,10 @@ func (s surroundings) use(name, value string, all map[string]string) (use, displ
 	switch name {
 	case "DISPLAY":
 		m := localDisplay.FindStringSubmatch(value)
-		return m != nil && s.socket("/tmp/.X11-unix/X"+m[1], false), true
+		return m != nil && s.socket("/tmp/.X11-unix/X"+m[1], false) && s.seenX("/tmp/.X11-unix/X"+m[1]), true
 	case "WAYLAND_DISPLAY":
 		dir := all["XDG_RUNTIME_DIR"]
-		return plainName.MatchString(value) && s.runtimeDir(dir) && s.socket(filepath.Join(dir, value), true), true
+		return plainName.MatchString(value) && s.runtimeDir(dir) && s.socket(filepath.Join(dir, value), true) && s.seen(filepath.Join(dir, value)), true
 	case "XDG_RUNTIME_DIR":
 		return s.runtimeDir(value), false
 	case "XAUTHORITY":

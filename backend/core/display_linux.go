@@ -14,7 +14,7 @@ import (
 )
 
 func here() surroundings {
-	return surroundings{variables: true, uid: os.Getuid(), environment: environmentOf, file: look}
+	return surroundings{variables: true, uid: os.Getuid(), environment: environmentOf, file: look, listener: listenerOn}
 }
 
 // environmentOf reads the environment a process was started with (proc_pid_environ(5)). What the process itself changed
@@ -45,7 +45,9 @@ func environmentOf(p wire.Process) ([]string, error) {
 	return strings.Split(strings.TrimRight(string(data), "\x00"), "\x00"), nil
 }
 
-func ownFile(info os.FileInfo) bool {
+func ownFile(info os.FileInfo) bool { return ownerIs(info, os.Getuid()) }
+
+func ownerIs(info os.FileInfo, uid int) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(stat.Uid) == os.Getuid()
+	return ok && int(stat.Uid) == uid
 }

@@ -135,3 +135,47 @@ func TestDisplayIsReadAboveTheAgent(t *testing.T) {
 		t.Errorf("a system without such variables: %v, %v", env, ok)
 	}
 }
+
+// TestDisplayIsTheOwners: an agent left a shell behind, with the variables of a display that it had started itself, and
+// that shell started the agent again: the shell was above the agent, the hook believed it, and the agent clicked in the
+// window.
+func TestDisplayIsTheOwners(t *testing.T) {
+	const path, abstract, wayland = "/tmp/.X11-unix/X0", "@/tmp/.X11-unix/X0", "/run/user/1000/wayland-0"
+	mine, system := listener{uid: 1000}, listener{uid: 0}
+	x, w := []string{"DISPLAY=:0"}, []string{"WAYLAND_DISPLAY=wayland-0", "XDG_RUNTIME_DIR=/run/user/1000"}
+	tests := []struct {
+		name      string
+		listeners map[string]listener
+		in, want  []string
+	}{
+		{"root's server", map[string]listener{path: system, abstract: system}, x, x},
+		{"root's server without an abstract name", map[string]listener{path: system}, x, x},
+		{"the login screen's", map[string]listener{path: {uid: 120}}, x, x},
+		{"one with a keyboard", map[string]listener{path: {uid: 1000, input: true}}, x, x},
+		{"one of the login", map[string]listener{path: {uid: 1000, login: true}}, x, x},
+		{"one that any process of the account started", map[string]listener{path: mine}, x, nil},
+		{"one in a container of the account", map[string]listener{path: {uid: 100000}}, x, nil},
+		{"another person's", map[string]listener{path: {uid: 1001, input: true}}, x, nil},
+		{"nobody answers", nil, x, nil},
+		{"the abstract name is somebody else's", map[string]listener{path: system, abstract: mine}, x, nil},
+		{"a compositor", map[string]listener{wayland: {uid: 1000, input: true}}, w, w},
+		{"a compositor without a seat", map[string]listener{wayland: mine}, w, nil},
+		{"only one of two", map[string]listener{wayland: mine, path: system}, append(x, w...), append(x, "XDG_RUNTIME_DIR=/run/user/1000")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			hook, agent, shell := wire.Process{PID: 40, Exe: "/opt/countersign"}, wire.Process{PID: 30, Exe: "/usr/bin/claude"}, wire.Process{PID: 20, Exe: "/bin/bash"}
+			s := fakeSurroundings(map[int][]string{20: tt.in})
+			s.listener = func(path string) (listener, bool) { l, ok := tt.listeners[path]; return l, ok }
+			got, ok := s.above([]wire.Process{hook, agent, shell}, agents.Known())
+			if diff := cmp.Diff(tt.want, got); diff != "" || ok != (tt.want != nil) {
+				t.Errorf("ok = %v, variables (-want +got):\n%s", ok, diff)
+			}
+			if s.uid = 0; tt.listeners != nil {
+				if _, ok := s.checked(tt.in); !ok && tt.in[0] == x[0] {
+					t.Error("root's own is not believed")
+				}
+			}
+		})
+	}
+}

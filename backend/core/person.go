@@ -8,9 +8,9 @@ import (
 	"countersign/backend/wire"
 )
 
-// StartedByAgent reports whether this process was started by an agent, and not by a person or by a hook of ours: what is the
-// owner's screen must not be one that an agent has opened where it can look and click. Of a process that left its ancestry
-// it says no.
+// StartedByAgent reports whether this process was started by an agent, and not by a person or by a hook of ours: what
+// is the owner's screen must not be one that an agent has opened where it can look and click. Of a process that left
+// its ancestry it says no.
 func StartedByAgent(known agents.Table) (bool, error) {
 	self, err := server.Self()
 	if err != nil {
@@ -23,8 +23,9 @@ func StartedByAgent(known agents.Table) (bool, error) {
 	return startedByAgent(self.Chain, known, func(exe string) bool { return sameFile(exe, program) }), nil
 }
 
-// startedByAgent says so of the first process of a chain. ours recognises our command line: its hook opens the window below an
-// agent, on a display that is not the agent's to choose (Display), and its other commands refuse agents themselves.
+// startedByAgent says so of the first process of a chain. ours recognises our command line: its hook opens the window
+// below an agent, on a display that is not the agent's to choose (Display), and its other commands refuse agents
+// themselves.
 func startedByAgent(chain []wire.Process, known agents.Table, ours func(exe string) bool) bool {
 	if _, below := known.Find(chain); !below {
 		return false

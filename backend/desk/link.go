@@ -49,8 +49,8 @@ func ParseLink(url string) wire.Link {
 	return wire.Link{Kind: kind, ID: id}
 }
 
-// linkPause is how long after one link no other one moves the screens: a person follows no two in that time, and what left
-// its agent can send as many as it likes.
+// linkPause is how long after one link no other one moves the screens: a person follows no two in that time, and what
+// left its agent can send as many as it likes.
 const linkPause = time.Second
 
 // linkGate lets one link pass in linkPause.

@@ -10,10 +10,10 @@
 // a hello within HelloTimeout, and malformed messages, which are answered once before the connection is closed. A peer
 // that does not read what is sent to it is cut off; nothing waits for a slow peer.
 //
-// Of a browser the kernel says nothing. It is let in by a link that works once, on both loopback addresses and under a host
-// name that every run makes anew, and is served as the surface that the server was started as: one that may look, or the
-// owner's. Requests that another page made are refused, files never travel, and everything else is as on the socket: the
-// same messages, limits and cut-offs.
+// Of a browser the kernel says nothing. It is let in by a link that works once, on both loopback addresses and under a
+// host name that every run makes anew, and is served as the surface that the server was started as: one that may look,
+// or the owner's. Requests that another page made are refused, files never travel, and everything else is as on the
+// socket: the same messages, limits and cut-offs.
 //
 // Known gaps. Cookies are shared by all ports of a host name, here by those that are visited by this run's name
 // (docs/limitations.md, "In a browser"). On kernels before 6.5 (no SO_PEERPIDFD), on macOS and on Windows, a process

@@ -57,8 +57,8 @@ type HTTP struct {
 // other machines.
 var ErrNotLoopback = errors.New("the address is not localhost, 127.0.0.1 or [::1]")
 
-// The addresses of localhost. Browsers try both, many of them that of version 6 first: whoever had only one of them would
-// get the links that are meant for the other.
+// The addresses of localhost. Browsers try both, many of them that of version 6 first: whoever had only one of them
+// would get the links that are meant for the other.
 const (
 	loopback4 = "127.0.0.1"
 	loopback6 = "::1"
@@ -67,9 +67,9 @@ const (
 // portTries is how often another free port is looked for when the system's choice is free in one family only.
 const portTries = 20
 
-// ListenLoopback listens on HOST:PORT, where HOST is localhost, 127.0.0.1 or [::1]; whichever it is, on both addresses, or
-// the one there is on a machine without the other family. Any other is refused with ErrNotLoopback: from another machine
-// the pages are reached by forwarding a port, e.g. with ssh -L. Port 0 is any free one.
+// ListenLoopback listens on HOST:PORT, where HOST is localhost, 127.0.0.1 or [::1]; whichever it is, on both addresses,
+// or the one there is on a machine without the other family. Any other is refused with ErrNotLoopback: from another
+// machine the pages are reached by forwarding a port, e.g. with ssh -L. Port 0 is any free one.
 func ListenLoopback(address string) ([]net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -139,10 +139,10 @@ func NewHTTP(o HTTPOptions) (*HTTP, error) {
 	return h, nil
 }
 
-// newName returns a host name that no page of this machine can have had before. What a browser keeps for a host and port
-// (service workers, cached scripts, storage, cookies) outlives whatever served it: a preview on the port that browsers are
-// served on later would still be there, between the link and our pages. Browsers look for every name below localhost on this
-// machine (RFC 6761) and hold it for as safe as HTTPS.
+// newName returns a host name that no page of this machine can have had before. What a browser keeps for a host and
+// port (service workers, cached scripts, storage, cookies) outlives whatever served it: a preview on the port that
+// browsers are served on later would still be there, between the link and our pages. Browsers look for every name below
+// localhost on this machine (RFC 6761) and hold it for as safe as HTTPS.
 func newName() string { return strings.ToLower(rand.Text()) + ".localhost" }
 
 // Link returns a new link for one browser. It can be used once; the one before it can no longer be used.
@@ -257,8 +257,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	switch {
 	case !h.named(r.Host):
-		// A page from elsewhere whose name was made to lead here (DNS rebinding) is stopped by this, and whatever a browser
-		// kept from another program on this port. The name itself is not told.
+		// A page from elsewhere whose name was made to lead here (DNS rebinding) is stopped by this, and whatever a
+		// browser kept from another program on this port. The name itself is not told.
 		notice(w, http.StatusForbidden, "Not this address", openTheLink)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		head.Set("Allow", "GET, HEAD")

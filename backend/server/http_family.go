@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// noSuchFamily reports whether listening failed because this machine has no such address: nobody else can listen there either.
+// noSuchFamily reports whether listening failed because this machine has no such address: nobody else can listen there
+// either.
 func noSuchFamily(err error) bool {
 	return errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EPROTONOSUPPORT)
 }

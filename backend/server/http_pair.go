@@ -31,9 +31,9 @@ type pairings struct {
 	paired []pairing  // oldest first
 }
 
-// pairing is what one browser holds. A browser sends the cookie to every port of the host: whatever else listens on this
-// machine, and is visited by this run's name, gets it. So the cookie opens the pages only. The wire wants the key too, which
-// the page keeps where no other port's page can read it, and sends nowhere else.
+// pairing is what one browser holds. A browser sends the cookie to every port of the host: whatever else listens on
+// this machine, and is visited by this run's name, gets it. So the cookie opens the pages only. The wire wants the key
+// too, which the page keeps where no other port's page can read it, and sends nowhere else.
 type pairing struct{ cookie, key string }
 
 func newPairings() *pairings { return &pairings{name: "countersign-" + newSecret()[:8]} }
@@ -101,8 +101,8 @@ func keyOf(r *http.Request) (key, protocol string) {
 	return "", ""
 }
 
-// cookieOf returns the request's cookie for which fits holds, "" without one. Another port of the host can leave cookies of
-// the same name, for a longer path or the whole domain: those must not hide ours.
+// cookieOf returns the request's cookie for which fits holds, "" without one. Another port of the host can leave
+// cookies of the same name, for a longer path or the whole domain: those must not hide ours.
 func (p *pairings) cookieOf(r *http.Request, fits func(cookie string) bool) string {
 	for _, c := range r.CookiesNamed(p.name) {
 		if fits(c.Value) {

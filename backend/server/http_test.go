@@ -338,8 +338,8 @@ func TestBothFamiliesAreServed(t *testing.T) {
 	}
 }
 
-// TestEveryRunHasAnotherOrigin: the links led to 127.0.0.1, where a preview on the same port had left a service worker in the
-// browser: it answered in our place, and took the page's key.
+// TestEveryRunHasAnotherOrigin: the links led to 127.0.0.1, where a preview on the same port had left a service worker
+// in the browser: it answered in our place, and took the page's key.
 func TestEveryRunHasAnotherOrigin(t *testing.T) {
 	first, second := startHTTP(t, newFakeDesk(), nil), startHTTP(t, newFakeDesk(), nil)
 	if first.name == second.name {
@@ -353,8 +353,8 @@ func TestEveryRunHasAnotherOrigin(t *testing.T) {
 	}
 }
 
-// TestAnotherCookieOfTheName: whatever is visited on another port of the host can leave a cookie of the same name, which
-// comes before ours: the browser was shut out.
+// TestAnotherCookieOfTheName: whatever is visited on another port of the host can leave a cookie of the same name,
+// which comes before ours: the browser was shut out.
 func TestAnotherCookieOfTheName(t *testing.T) {
 	b := startHTTP(t, newFakeDesk(), nil)
 	c := b.paired(t)

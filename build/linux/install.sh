@@ -54,12 +54,36 @@ scheme=x-scheme-handler/countersign
 handler=dev.countersign.Link.desktop
 defaults=$config/mimeapps.list                   # the user's; xdg-mime writes it
 cache=$prefix/share/applications/mimeinfo.cache # of all entries there; update-desktop-database writes it
+login=$config/autostart/dev.countersign.Desk.desktop
 programs=(countersign countersign-desk countersign-tray countersign-init)
+
+# could_be_ours says whether this script could have put a path on the list. Others can write that file: a line in it must not
+# make us remove what is theirs. A directory goes only when it is empty.
+could_be_ours() {
+    case $1 in
+    */../* | */./* | *//*) return 1 ;;
+    "$list" | "$cache" | "$defaults" | "$login") return 0 ;;
+    */)
+        case $prefix/ in "$1"*) return 0 ;; esac
+        case $login in "$1"*) return 0 ;; esac
+        case $1 in "$prefix"/*) return 0 ;; esac
+        return 1
+        ;;
+    "$prefix"/*) case ${1##*/} in countersign | countersign-* | dev.countersign.*) return 0 ;; esac ;;
+    esac
+    return 1
+}
 
 # The list has one path a line, without DESTDIR; a directory that we made ends in a slash.
 declare -A ours=() now=()
 if [ -f "$root$list" ]; then
-    while IFS= read -r path; do ours[$path]=1; done <"$root$list"
+    while IFS= read -r path; do
+        if could_be_ours "$path"; then
+            ours[$path]=1
+        else
+            say "$root$list names what this script did not install, which is left alone: $(printf '%q' "$path")"
+        fi
+    done <"$root$list"
 fi
 
 # shared says whether a path is written by others too: it is on the list when it was not there before us, and goes only
@@ -74,16 +98,19 @@ make_dir() {
     now[$dir/]=1
 }
 
-# put MODE SOURCE PATH copies a file through a rename: a program that runs stays whole.
+# put MODE SOURCE PATH copies a file through a rename: a program that runs stays whole. The copy has a name that nobody could
+# have made a link of before.
 put() {
-    local target=$root$3
+    local target=$root$3 made
     if [ -e "$target" ] || [ -L "$target" ]; then
         [ -n "${ours[$3]:-}" ] || give_up "$target is there and is not from this script; move it away, or choose another PREFIX"
     fi
     make_dir "$(dirname "$3")"
-    cp -- "$2" "$target.new"
-    chmod "$1" "$target.new"
-    mv -f -- "$target.new" "$target"
+    made=$(mktemp "$(dirname "$target")/.countersign.XXXXXXXX")
+    { cat -- "$2" >"$made" && chmod "$1" "$made" && mv -fT -- "$made" "$target"; } || {
+        rm -f -- "$made"
+        give_up "could not write $target"
+    }
     now[$3]=1
 }
 
@@ -118,8 +145,11 @@ ended_early() {
 write_list() {
     make_dir "$(dirname "$list")"
     now[$list]=1
-    printf '%s\n' "${!now[@]}" | LC_ALL=C sort >"$root$list.new"
-    mv -f "$root$list.new" "$root$list"
+    local made
+    made=$(mktemp "$(dirname "$root$list")/.installed.XXXXXXXX")
+    printf '%s\n' "${!now[@]}" | LC_ALL=C sort >"$made"
+    chmod 644 "$made"
+    mv -fT -- "$made" "$root$list"
 }
 
 install_all() {
@@ -135,11 +165,8 @@ install_all() {
     while IFS= read -r icon; do
         put 644 "$here/icons/$icon" "$prefix/share/icons/$icon"
     done < <(cd "$here/icons" && find hicolor -type f | LC_ALL=C sort)
-    path=$config/autostart/dev.countersign.Desk.desktop
-    if [ "$autostart" = yes ]; then
-        entry dev.countersign.Desk.desktop countersign-desk --hidden "$path"
-    elif [ -n "${ours[$path]:-}" ] && [ -e "$path" ]; then
-        entry dev.countersign.Desk.desktop countersign-desk --hidden "$path"
+    if [ "$autostart" = yes ] || { [ -n "${ours[$login]:-}" ] && [ -e "$login" ]; }; then
+        entry dev.countersign.Desk.desktop countersign-desk --hidden "$login"
     fi
     # From an older version, or a directory that was made then.
     for path in "${!ours[@]}"; do

@@ -123,8 +123,8 @@ func proveOwner(ctx context.Context, ask *passphraseAsker, d *desk.Desk, conf co
 	return err
 }
 
-// typedPassphrase asks for the desk passphrase until it is right, or was wrong too often. errNoTerminal: there is nobody to
-// ask.
+// typedPassphrase asks for the desk passphrase until it is right, or was wrong too often. errNoTerminal: there is
+// nobody to ask.
 func typedPassphrase(ctx context.Context, ask *passphraseAsker, d *desk.Desk, prompt string) (desk.Secret, error) {
 	for try := 1; ; try++ {
 		text, err := "", errNoTerminal

@@ -192,8 +192,8 @@ func TestServeOwnerNeedsThePassphrase(t *testing.T) {
 	}
 }
 
-// An agent that got a terminal replaced the desk passphrase by one of its own, printed an owner's link with it, and allowed
-// its own calls.
+// An agent that got a terminal replaced the desk passphrase by one of its own, printed an owner's link with it, and
+// allowed its own calls.
 func TestServeAsTheOwnerIsNotForAgents(t *testing.T) {
 	c := newTestCore(t, "")
 	c.kill()
@@ -206,8 +206,8 @@ func TestServeAsTheOwnerIsNotForAgents(t *testing.T) {
 	}
 }
 
-// The desk passphrase was replaced without a question for the one that was set: by whoever had a terminal, or could name a
-// file.
+// The desk passphrase was replaced without a question for the one that was set: by whoever had a terminal, or could
+// name a file.
 func TestSetPassphraseWantsTheOldOne(t *testing.T) {
 	c := newTestCore(t, "")
 	if err := c.stop(); err != nil {

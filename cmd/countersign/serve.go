@@ -193,8 +193,8 @@ func (c *serveCmd) setPassphrase(ctx context.Context, ask *passphraseAsker, d *d
 	return d.SetPassphrase(secret)
 }
 
-// changePassphrase replaces the desk passphrase, for who knows it: whoever has a terminal in this account may not be the
-// owner, and could answer with a passphrase of their own.
+// changePassphrase replaces the desk passphrase, for who knows it: whoever has a terminal in this account may not be
+// the owner, and could answer with a passphrase of their own.
 func changePassphrase(ctx context.Context, ask *passphraseAsker, d *desk.Desk, conf config.Config) error {
 	// What opened the identity, or stands in the named file, is mostly the one that is set.
 	old, err := ask.known(conf)

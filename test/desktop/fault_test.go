@@ -518,3 +518,12 @@ func (d *testDesk) another() (int, bool) {
 	}
 	return 0, false
 }
+
+// TestSignalInTheFirstSecond: a signal to end that came before the library's loop ran was lost, and the desk never
+// ended.
+func TestSignalInTheFirstSecond(t *testing.T) {
+	d := newDesk(t, "")
+	d.launch()
+	comes(t, "the core runs", func() bool { _, err := d.countersign("pending"); return err == nil })
+	d.quits() // while the page is not there yet
+}

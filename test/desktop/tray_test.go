@@ -120,3 +120,19 @@ func TestTrayCountsAndOpens(t *testing.T) {
 	w.decide("Deny", a, "that one was denied", func(e event) bool { return e.ID == "one" && e.Outcome == "refused" })
 	trayWaits(t, item, "1 waiting")
 }
+
+// TestTrayLeadsToQuitting: a click in the tray's menu can come from any program of the session, and ended the desk. Now
+// the window opens where that is asked, and a person ends it there.
+func TestTrayLeadsToQuitting(t *testing.T) {
+	d := newDesk(t, "")
+	d.launch("--hidden")
+	item := trayItem(t)
+	trayWaits(t, item, "0 waiting")
+	trayClick(t, item, trayWaits(t, item, "Quit"))
+	w := &window{t: t, app: windowName}
+	w.press("Quit Countersign")
+	if status := ended(t, d.desk, patience); status != 0 {
+		t.Errorf("the desk ended with status %d", status)
+	}
+	d.desk = nil
+}
