@@ -29,6 +29,18 @@ describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
     await page.waitForTimeout(500)
     expect(world.waits(id)).toBe(true)
   }
+  /** Acts again and again. False: this machine was so slow that the pauses in between count as a person's, who reads. */
+  const hasty = async (times: number, act: () => Promise<unknown>): Promise<boolean> => {
+    let slowest = 0
+    for (let i = 0, last = Date.now(); i < times; i++) {
+      await act()
+      slowest = Math.max(slowest, Date.now() - last)
+      last = Date.now()
+      await page.waitForTimeout(100)
+    }
+    return slowest < 400
+  }
+  const tooSlow = 'this machine is too busy to click or type without pauses'
   const bursts: [string, string[]][] = [
     ['letters', [...'yes please go on and allow it all now dear desk']],
     ['y and n', [...'ynynyYNYNy']],
@@ -77,7 +89,7 @@ describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
     }
   })
 
-  it('a double click where the button will be, while the card opens', async () => {
+  it('a double click where the button will be, while the card opens', async ({ skip }) => {
     await open()
     const [x, y] = await middle(allow(page))
     await page.keyboard.press('Escape')
@@ -86,13 +98,10 @@ describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
     await world.propose(id, 'bash', { command: command() })
     const row = page.getByRole('option').filter({ hasText: command() })
     await row.dblclick()
-    await page.mouse.dblclick(x, y)
-    await page.mouse.dblclick(x, y)
+    const doubled = await hasty(2, () => page.mouse.dblclick(x, y))
     // Whoever goes on clicking without a pause is not reading.
-    for (let i = 0; i < 20; i++) {
-      await page.mouse.click(x, y)
-      await page.waitForTimeout(120)
-    }
+    const quick = await hasty(20, () => page.mouse.click(x, y)) && doubled
+    if (!quick && !world.waits(id)) skip(tooSlow)
     await still()
   })
 
@@ -207,12 +216,10 @@ describe.skipIf(why !== '')(`never decides${why && `: ${why}`}`, () => {
     await still()
   })
 
-  it('the chord hammered from before the card was ready', async () => {
+  it('the chord hammered from before the card was ready', async ({ skip }) => {
     await open()
-    for (let i = 0; i < 25; i++) {
-      await page.keyboard.press('Control+Enter')
-      await page.waitForTimeout(100)
-    }
+    const quick = await hasty(25, () => page.keyboard.press('Control+Enter'))
+    if (!quick && !world.waits(id)) skip(tooSlow)
     await still()
   })
 
