@@ -120,11 +120,13 @@ func ignoredWords(why string) string {
 func lockedWords(c wire.Constraints) []string {
 	var out []string
 	if len(c.Modes) > 0 {
-		modes := make([]string, len(c.Modes))
-		for i, m := range c.Modes {
-			modes[i] = string(m)
+		modes := []string{string(policy.ModeAsk)}
+		for _, m := range c.Modes {
+			if m != policy.ModeAsk {
+				modes = append(modes, string(m))
+			}
 		}
-		out = append(out, "no other mode than ask, "+strings.Join(modes, ", "))
+		out = append(out, "no other mode than "+strings.Join(modes, ", "))
 	}
 	for _, lock := range []struct {
 		set  bool
