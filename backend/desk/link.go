@@ -51,7 +51,7 @@ func ParseLink(url string) wire.Link {
 
 // linkPause is how long after one link no other one moves the screens: a person follows no two in that time, and what
 // left its agent can send as many as it likes.
-const linkPause = time.Second
+const linkPause = 200 * time.Millisecond
 
 // linkGate lets one link pass in linkPause.
 type linkGate struct {

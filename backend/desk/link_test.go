@@ -70,7 +70,7 @@ func TestLinksHaveAPause(t *testing.T) {
 		}
 		now = now.Add(time.Millisecond)
 	}
-	if passed != 1 {
+	if passed > int(time.Second/linkPause) {
 		t.Errorf("%d links passed within a second", passed)
 	}
 	if !gate.admit(now) || !gate.admit(now.Add(-time.Hour)) {
