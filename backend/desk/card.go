@@ -87,7 +87,7 @@ func (d *Desk) question(s Session, p prepared, v policy.Verdict, in wire.AdmitCa
 func offers(p prepared, v policy.Verdict) []approval.Offer {
 	list := []approval.Offer{{Number: 1, Scope: approval.ScopeOnce}}
 	rules := policy.SuggestRules(p.facts, v, p.input)
-	if len(rules) == 0 {
+	if len(rules) == 0 || p.once {
 		return list
 	}
 	o := approval.Offer{Number: 2, Scope: approval.ScopeSession, Boundary: p.call.Boundary}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sort"
 	"strconv"
 	"sync"
@@ -136,6 +137,12 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 		Paths:    append([]string{o.Dirs.State, o.Dirs.Config, o.Dirs.Runtime, o.Binary, o.Init}, o.OwnPaths...),
 		Binaries: []string{"countersign", "countersign-desk", "countersign-tray", "countersign-init"},
 	}
+	// A gate that an agent could replace would pass everything.
+	var gates []string
+	for _, g := range o.Config.Gates {
+		gates = append(gates, g.Command[0])
+	}
+	d.own.Paths = append(d.own.Paths, gates...)
 	if d.store, err = state.Open(o.Dirs.State, state.Options{}); err != nil {
 		return nil, err
 	}
@@ -170,7 +177,7 @@ func Open(ctx context.Context, o Options) (_ *Desk, err error) {
 		return nil, err
 	}
 	d.broker = sandbox.New(sandbox.Options{Sink: d.receipts, Init: o.Init, Scratch: scratch, OnMissing: o.Config.Sandbox.OnMissing,
-		Hidden: hidden(o), Guarded: append([]string{o.Binary}, o.OwnPaths...),
+		Hidden: hidden(o), Guarded: slices.Concat([]string{o.Binary}, o.OwnPaths, gates),
 	})
 	d.calls = approval.New(d.store, d.clock, approval.Options{})
 	d.frames, d.started = wire.NewFrameLog(newID(), d.clock.Now), d.clock.Now()

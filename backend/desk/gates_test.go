@@ -78,3 +78,14 @@ func TestSeveralGates(t *testing.T) {
 		t.Errorf("%+v", status)
 	}
 }
+
+// An agent that could write the gate would answer for it.
+func TestNoAgentChangesAGate(t *testing.T) {
+	table := gate(t, "house rules", `echo '{"decision":"pass"}'`, "")
+	_, rest, _ := strings.Cut(table, "command = [\"")
+	program, _, _ := strings.Cut(rest, "\"")
+	f := newFixture(t, table)
+	if status := f.propose("Write", map[string]any{"file_path": program, "content": "x"}); status.Reason != string(policy.ReasonFixedConstraint) {
+		t.Errorf("%+v", status)
+	}
+}

@@ -19,6 +19,7 @@ type prepared struct {
 	call      approval.Call
 	facts     *policy.Facts
 	mode      policy.Mode
+	once      bool   // the administrator lets no rule be saved, so none is offered
 	version   string // of the rules it is decided by
 	input     policy.Input
 	snapshots []winlock.Snapshot
@@ -56,14 +57,15 @@ func (d *Desk) prepare(ctx context.Context, s Session, in wire.AdmitCall) (prepa
 	outside := !inAny(d.platform, s.Roots, root.Path)
 	p := prepared{facts: facts, mode: st.mode, version: st.Version}
 	boundary := policy.BoundaryAny
-	if policy.IsCommandTool(facts.Tool()) && !here && st.Constraints.SandboxRequired {
-		return prepared{}, &wire.Error{Code: "managed_sandbox", Args: map[string]string{"tool": in.Tool}}
-	}
 	// A command counts as enforced only where the boundary was shown: the owner's override to run without it is no
 	// boundary, and what is allowed because of one does not cover it. Start looks again (sandbox.Spec.Bounded).
 	if here && (script == "" || d.broker.Probe(ctx).Enforcement == capability.Enforced) {
 		boundary = policy.BoundaryEnforced
 	}
+	if policy.IsCommandTool(facts.Tool()) && boundary != policy.BoundaryEnforced && st.Constraints.SandboxRequired {
+		return prepared{}, &wire.Error{Code: "managed_sandbox", Args: map[string]string{"tool": in.Tool}}
+	}
+	p.once = st.Constraints.NoSavedRules || st.Constraints.ManagedAllowOnly
 	p.input = d.input(s, st, facts)
 	p.input.Boundary, p.input.OutsideRoots = boundary, outside
 	p.input.ToolAsks = shortened(in.ToolAsks, maxClaimBytes)

@@ -244,6 +244,13 @@ func TestManagedSandbox(t *testing.T) {
 	if code := f.do(f.agent, wire.ActionAdmitCall, in, nil); code != "managed_sandbox" {
 		t.Errorf("%q", code)
 	}
+	// Nor does the owner's override to run without a boundary lift it.
+	f.close()
+	f.rules, f.init = "[sandbox]\non_missing = \"warn\"\n", filepath.Join(f.home, "missing")
+	f.open()
+	if code := f.do(f.agent, wire.ActionAdmitCall, f.admission("2", "bash", map[string]any{"command": "ls"}), nil); code != "managed_sandbox" {
+		t.Errorf("without a boundary: %q", code)
+	}
 }
 
 func (f *fixture) calls() []wire.Call {
@@ -303,5 +310,24 @@ func TestAToolThatAsks(t *testing.T) {
 	f.must(f.agent, wire.ActionAdmitCall, in, &status)
 	if status.State != "waiting" || status.Reason != string(policy.ReasonToolRequiresApproval) {
 		t.Errorf("%+v", status)
+	}
+}
+
+// Where the administrator lets no rule be saved, none is offered: an answer that chose one would fail.
+func TestNoRuleIsOfferedThatCannotBeSaved(t *testing.T) {
+	f := newFixture(t, "")
+	f.boxed()
+	f.bash("touch a")
+	if offers := f.only().Offers; len(offers) != 2 {
+		t.Fatalf("%+v", offers)
+	}
+	if err := os.WriteFile(f.managed(), []byte("[constraints]\nno_saved_rules = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.bash("touch b")
+	for _, q := range f.questions() {
+		if strings.Contains(string(q.Detail), "touch b") && len(q.Offers) != 1 {
+			t.Errorf("%+v", q.Offers)
+		}
 	}
 }

@@ -32,12 +32,8 @@ type Book struct {
 	o Options
 
 	mu       sync.Mutex
-	sets     map[setKey]gathered
+	sets     map[Scope]gathered
 	projects map[string]Project // by path
-}
-
-type setKey struct {
-	scope Scope
 }
 
 // gathered is a set that was made, and what it was made from.
@@ -88,7 +84,7 @@ func Open(o Options) (*Book, error) {
 	if o.Managed == "" {
 		o.Managed = ManagedFile
 	}
-	b := &Book{o: o, sets: map[setKey]gathered{}, projects: map[string]Project{}}
+	b := &Book{o: o, sets: map[Scope]gathered{}, projects: map[string]Project{}}
 	err := o.Store.View(func(tx approval.Tx) error {
 		return tx.Each(bucketState, projectStatePrefix, func(_ string, raw json.RawMessage) error {
 			var p Project
@@ -112,9 +108,8 @@ func (b *Book) For(s Scope) (Set, error) {
 		if err != nil {
 			return err
 		}
-		key := setKey{scope: s}
 		stamp := capability.Digest([]any{version, managed.stamp, repository.stamp})
-		if set, ok := b.cached(key, stamp); ok {
+		if set, ok := b.cached(s, stamp); ok {
 			out = set
 			return nil
 		}
@@ -123,14 +118,14 @@ func (b *Book) For(s Scope) (Set, error) {
 			return err
 		}
 		set.Version = capability.Digest([]any{stamp, s, expires})
-		b.keep(key, gathered{set: set, stamp: stamp, expires: expires})
+		b.keep(s, gathered{set: set, stamp: stamp, expires: expires})
 		out = set
 		return nil
 	})
 	return out, err
 }
 
-func (b *Book) cached(key setKey, stamp string) (Set, bool) {
+func (b *Book) cached(key Scope, stamp string) (Set, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g, ok := b.sets[key]
@@ -140,7 +135,7 @@ func (b *Book) cached(key setKey, stamp string) (Set, bool) {
 	return g.set, true
 }
 
-func (b *Book) keep(key setKey, g gathered) {
+func (b *Book) keep(key Scope, g gathered) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.sets) >= maxCached {

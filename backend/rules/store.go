@@ -160,6 +160,13 @@ func (b *Book) Take(tx approval.Tx, agent, by string, deny, ask []string) error 
 	if len(parsed.Unreadable) > 0 {
 		return fail(CodeBadRule, "problem", parsed.Unreadable[0].Where+": "+parsed.Unreadable[0].Err)
 	}
+	kept, err := storedRules(tx, agentPrefix(agent))
+	if err != nil {
+		return err
+	}
+	if len(kept.Rules)+len(parsed.Rules) > maxKept {
+		return fail(CodeTooMany, "limit", fmt.Sprint(maxKept))
+	}
 	for _, r := range parsed.Rules {
 		r.Created, r.By, r.Boundary = b.o.Clock.Now(), by, ""
 		// The key is made from the rule, so that the same rule is kept once.
